@@ -19,6 +19,12 @@ import { dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoSettings } from '../recipes/grpo/from-data.ts';
 import { recipes } from '../recipes/index.ts';
 import {
+  episodeRecipeData,
+  episodeRecipeFrom,
+  episodeRecipeSettings,
+  expectEpisodeRecipe,
+} from '../recipes/on-episodes.ts';
+import {
   expectData,
   expectStorable,
   expectSum,
@@ -57,6 +63,7 @@ import { parseRewards } from './rewards/reward-option.ts';
 import { readRubric } from './rewards/rubric-file.ts';
 import {
   expectAgentOptions,
+  expectToolOptions,
   expectWorldAlone,
   type TaskRecipeOptions,
   type TrainingTaskOptions,
@@ -67,6 +74,13 @@ const ON_QUESTIONS = {
   from: questionRecipeFrom,
   name: 'questionRecipeFrom',
   module: 'recipes/on-questions',
+} as const;
+
+/** The recipes on episodes that agents hold, from data. */
+const ON_EPISODES = {
+  from: episodeRecipeFrom,
+  name: 'episodeRecipeFrom',
+  module: 'recipes/on-episodes',
 } as const;
 
 /** Parses a path with a weight: "FILE@3" is FILE with the weight 3. */
@@ -194,7 +208,7 @@ const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report:
 
 /**
  * What every recipe on questions is made from: those of the files, or generated ones for the policy `words`, and the settings. `expect` throws where a
- * recipe lacks something in the questions, or cannot run on large files. `all` has every task for training.
+ * recipe lacks something in the questions, or cannot run on large files. `all` has every task for training, `heldOut` every other one.
  */
 async function readQuestions<S extends Examining>(
   schema: v.GenericSchema<unknown, S>,
@@ -222,6 +236,7 @@ async function readQuestions<S extends Examining>(
   return {
     data: { name: questions.name, ...placed, start, checker, extract, settings },
     all,
+    heldOut: questions.heldOut,
     with: { report: [...leftOutLines(leftOut), ...questions.report, ...stored, ...few], objects },
   };
 }
@@ -282,7 +297,7 @@ async function distilRecipe(options: TaskRecipeOptions, limits: TaskLimits): Pro
 }
 
 /** Throws where a task is from nowhere that an environment knows: nobody would hold its episodes. */
-function expectSetByEnvironment(environment: string, tasks: readonly PlacedTask[]): void {
+export function expectSetByEnvironment(environment: string, tasks: readonly PlacedTask[]): void {
   const other = tasks.find((task) => !v.is(environmentSetTask, task));
   if (!other) return;
   throw wrongInput(
@@ -296,10 +311,10 @@ function expectSetByEnvironment(environment: string, tasks: readonly PlacedTask[
 }
 
 /** How a Worker holds the episodes in an environment, as far as that is not as usual: with other turns it is another run. */
-function heldAs({
+export function heldAs({
   environmentTurns: turns = USUAL_TURNS,
   answerTool,
-}: TaskRecipeOptions): GrpoData['environment'] {
+}: Pick<TaskRecipeOptions, 'environmentTurns' | 'answerTool'>): GrpoData['environment'] {
   const held = {
     ...(turns === USUAL_TURNS ? {} : { turns }),
     ...(answerTool === undefined ? {} : { answerTool }),
@@ -307,10 +322,45 @@ function heldAs({
   return Object.keys(held).length ? held : undefined;
 }
 
+/** Throws where nobody would hold the episodes of a task: it is of no environment, though one is named. */
+function expectHeld(
+  { environment }: TaskRecipeOptions,
+  { all, heldOut, data: { settings } }: Awaited<ReturnType<typeof readEpisodes>>,
+): void {
+  if (environment === undefined) return;
+  expectSetByEnvironment(environment, all);
+  if (settings.heldOutEpisodes)
+    expectSetByEnvironment(environment, heldOut.slice(0, settings.heldOutEpisodes.tasks));
+}
+
+const readEpisodes = <S extends Examining & Pick<GrpoData['settings'], 'heldOutEpisodes'>>(
+  schema: v.GenericSchema<unknown, S>,
+  options: TaskRecipeOptions,
+  limits: TaskLimits,
+) => readQuestions(schema, options, limits);
+
+/** Another recipe than grpo over episodes that agents hold. */
+async function episodeRecipe(
+  recipe: string,
+  options: TaskRecipeOptions,
+  limits: TaskLimits,
+): Promise<TaskRecipe> {
+  const questions = await readEpisodes(episodeRecipeSettings, options, limits);
+  expectHeld(options, questions);
+  const environment = heldAs(options);
+  const data = v.parse(episodeRecipeData, {
+    recipe,
+    ...questions.data,
+    ...(environment ? { environment } : {}),
+    ...(options.tools ? { tools: options.tools } : {}),
+  });
+  return made(ON_EPISODES, data, questions.with);
+}
+
 /** The recipe `grpo` over the files, or over generated questions for the policy `words`. */
 async function grpoRecipe(options: TaskRecipeOptions, limits: TaskLimits): Promise<TaskRecipe> {
-  const questions = await readQuestions(grpoSettings, options, limits);
-  if (options.environment !== undefined) expectSetByEnvironment(options.environment, questions.all);
+  const questions = await readEpisodes(grpoSettings, options, limits);
+  expectHeld(options, questions);
   const { rewards, ...read } = await readRewards(options.reward, questions.all);
   const environment = heldAs(options);
   const data = v.parse(grpoData, {
@@ -318,6 +368,7 @@ async function grpoRecipe(options: TaskRecipeOptions, limits: TaskLimits): Promi
     ...(rewards.length ? { rewards } : {}),
     ...(options.agent ? { agent: true } : {}),
     ...(environment ? { environment } : {}),
+    ...(options.tools ? { tools: options.tools } : {}),
     ...(options.seats ? { seats: options.seats } : {}),
   });
   return made(FROM_FILES.grpo, data, { ...questions.with, ...read, isWeighted: rewards.length > 0 });
@@ -447,14 +498,17 @@ export async function taskRecipe(
 ): Promise<TaskRecipe | null> {
   const { recipe, tasks, policy, prompts, world } = options;
   expectAgentOptions(options);
+  expectToolOptions(options);
   if (world !== undefined) return expectWorldAlone(options);
   const files = tasks ?? [];
   const isOnQuestions = isQuestionRecipe(recipe);
+  const isOnEpisodes = (options.agent === true || options.tools !== undefined) && recipe !== 'grpo';
+  if (isOnEpisodes) expectEpisodeRecipe(recipe);
   if (prompts !== undefined) needsOnQuestions(recipe);
-  const isOnExamples = isExampleRecipe(recipe);
+  const isOnExamples = !isOnEpisodes && isExampleRecipe(recipe);
   // Without files spin plays its own corpus.
   if (recipe === 'spin' && files.length === 0) return null;
-  if (recipe !== 'grpo' && recipe !== DISTIL && !isOnExamples) {
+  if (recipe !== 'grpo' && recipe !== DISTIL && !isOnExamples && !isOnEpisodes) {
     // Without files the recipe plays its own family.
     if (files.length === 0 && !(isOnQuestions && isWordsPolicy(policy))) return expectOwnPrompts(options);
     if (!isOnQuestions) {
@@ -476,6 +530,7 @@ export async function taskRecipe(
       next: 'Import one with `npx rollmesh policy import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
   const asked = { ...options, tasks: files, start: files.length ? START : policy };
+  if (isOnEpisodes) return episodeRecipe(recipe, asked, limits);
   if (isOnExamples) return exampleRecipe(recipe, asked, limits);
   if (recipe === DISTIL) return distilRecipe(asked, limits);
   return isOnQuestions ? questionRecipe(recipe, asked, limits) : grpoRecipe(asked, limits);

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers/extract.ts';
 import { wrongInput } from '../core/errors.ts';
 import { type Seat, seats } from '../core/schema/agent.ts';
+import { TOOL_NAMES, type ToolName } from '../protocols/questions/tools.ts';
 import { addTaskFileOptions, type TaskFileOptions } from './policy/task-file-options.ts';
 import { parseRewards } from './rewards/reward-option.ts';
 
@@ -33,6 +34,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly answerTool?: string;
   /** The seats of their episodes, where they are not the solver's alone. */
   readonly seats?: readonly Seat[];
+  /** Tools that the policy may use before it answers. */
+  readonly tools?: readonly ToolName[];
   readonly start: string;
 }
 
@@ -80,6 +83,14 @@ function seatsOption(text: string): readonly Seat[] {
   throw new InvalidArgumentError(
     `${issues[0].message}. As in proposer,solver; NAME=own for a seat with weights of its own, NAME=POLICY@VERSION for one that is not trained.`,
   );
+}
+
+/** `--tools run_javascript`, with commas between several. */
+function toolsOption(text: string): readonly ToolName[] {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const known = (name: string): name is ToolName => (TOOL_NAMES as readonly string[]).includes(name);
+  if (names.every(known)) return names;
+  throw new InvalidArgumentError(`Expected some of ${TOOL_NAMES.join(', ')}.`);
 }
 
 const several = (value: string, before: readonly string[]): string[] => [...before, value];
@@ -136,7 +147,25 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       '--seats <names>',
       'with --agent: the seats of an episode, as in proposer,solver; each has a history and rewards of its own. NAME=own has weights of its own, too; NAME=POLICY@VERSION is played by that version and not trained',
       seatsOption,
+    )
+    .option(
+      '--tools <names>',
+      `the policy may use these tools before it answers, which the mesh carries out: ${TOOL_NAMES.join(', ')} (docs/tasks.md)`,
+      toolsOption,
     );
+
+/** Throws where a policy cannot use tools in such a run. */
+export function expectToolOptions({ tools, agent, reward }: TrainingTaskOptions): void {
+  if (!tools) return;
+  const refuse = (what: string, expected: string) => wrongInput('run.tools', what, { expected });
+  if (agent)
+    throw refuse('Agents have tools of their own, and --tools is given.', 'one of --agent and --tools');
+  if (reward !== undefined && reward !== 'checker')
+    throw refuse(
+      `The checker pays the answers of a run with tools, and --reward ${reward} is given.`,
+      'no --reward',
+    );
+}
 
 /** Throws where agents cannot hold the episodes of such a run. */
 export function expectAgentOptions({
@@ -156,8 +185,8 @@ export function expectAgentOptions({
       'In an environment one policy acts, and --seats is given.',
       '--environment without --seats, or --seats with an agent of your own',
     );
-  if (recipe !== 'grpo')
-    throw refuse(`Recipe ${recipe} is not played by agents.`, '--recipe grpo with --agent, or no --agent');
+  if (recipe !== 'grpo' && seats)
+    throw refuse(`Recipe ${recipe} trains one seat, and --seats is given.`, '--recipe grpo with --seats');
   if (reward !== undefined)
     throw refuse(
       `Agents post the reward of an episode, and --reward ${reward} is given.`,
@@ -168,11 +197,12 @@ export function expectAgentOptions({
 }
 
 /** Throws where a world is named together with what belongs to files or agents; null otherwise. */
-export function expectWorldAlone({ tasks = [], prompts, reward, agent }: TrainingTaskOptions): null {
+export function expectWorldAlone({ tasks = [], prompts, reward, agent, tools }: TrainingTaskOptions): null {
   const others = {
     '--tasks': tasks.length > 0,
     '--prompts': prompts !== undefined,
     '--agent': agent === true,
+    '--tools': tools !== undefined,
     '--reward': reward !== undefined && parseRewards(reward) !== null,
   };
   const other = Object.entries(others).find(([, given]) => given);

@@ -142,10 +142,10 @@ export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;
 const NAME = 32;
 const TOLD_BY = 10;
 
-/** The same data gives the same name. */
-export function questionRecipeName(data: QuestionRecipeData): string {
-  const left = NAME - data.recipe.length - 1;
-  return `${data.recipe}-${deriveId(data.recipe, JSON.stringify(data)).slice(0, Math.min(TOLD_BY, left))}`;
+/** The name of a recipe that is made from data: the same data gives the same name. */
+export function dataName(recipe: string, data: object): string {
+  const left = NAME - recipe.length - 1;
+  return `${recipe}-${deriveId(recipe, JSON.stringify(data)).slice(0, Math.min(TOLD_BY, left))}`;
 }
 
 /**
@@ -201,7 +201,7 @@ export function questionRecipeFrom(
       ...(adapter && !set.head ? { adapter } : {}),
     },
   ]);
-  const name = questionRecipeName(data);
+  const name = dataName(data.recipe, data);
   return {
     ...recipe,
     name,

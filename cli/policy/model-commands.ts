@@ -15,7 +15,8 @@ import { parsedValue } from '../../core/runs/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
 import { WAYS } from '../../protocols/solve/ways.ts';
 import { STEP_TOKENS } from '../../protocols/trees/ground.ts';
-import { engineOption, whole } from '../shared/run-options.ts';
+import { answerToolOption, turnsOption } from '../environment/options.ts';
+import { engineOption, port, whole } from '../shared/run-options.ts';
 import { setOfVersion } from '../shared/version-name.ts';
 import {
   type Common,
@@ -28,6 +29,7 @@ import {
   waysOption,
   withStore,
 } from './command-line.ts';
+import type { EpisodesRequest } from './eval-episodes.ts';
 import type { EvalRequest, Evaluated } from './evaluate.ts';
 import { checkName } from './policy-name.ts';
 import { recipeEvaluationLines, recipeIn } from './recipe-commands.ts';
@@ -109,29 +111,72 @@ export function addEval(parent: Command): void {
       'evaluate as the runs of this recipe are, on its held-out tasks or games, in place of --tasks',
     )
     .option('--world <module>', 'with --recipe: a world or game of your own')
-    .action(async (name: string, version: number, options: Common & EvalRequest & ByRecipe & Form) => {
-      const ref = refOf(name, version, options);
-      if (options.recipe !== undefined) {
-        if (options.tasks.length)
-          throw wrongInput('eval.tasks', 'Both --tasks and --recipe say what is asked.', {
-            expected: 'one of them',
-          });
-        const recipe = await recipeIn(options.recipe, options.world);
-        const { evaluateByRecipe } = await import('./by-recipe.ts');
-        const evaluated = await withStore(options, (gateway) =>
-          evaluateByRecipe(gateway, recipe, ref, options.compare),
-        );
-        if (options.json)
-          printJson({ kind: 'eval', recipe: recipe.name, policy: name, version, ...evaluated });
-        else for (const text of recipeEvaluationLines(recipe.name, name, version, evaluated)) print(text);
-        return;
-      }
-      const { evaluateTasks } = await import('./evaluate.ts');
-      const { evaluationLines } = await import('./format-evaluation.ts');
-      const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
-      if (options.json) printJson(evaluationRecord(name, version, figures));
-      else for (const text of evaluationLines(name, version, figures)) print(text);
-    });
+    .option(
+      '--agent',
+      'programs of your own hold --samples episodes of each task, at least 2, by way of an OpenAI endpoint, and post what each is worth (docs/agents.md)',
+      false,
+    )
+    .option(
+      '--environment <url>',
+      'a Worker of a local mesh holds the episodes in an environment that somebody else hosts (docs/environments.md)',
+    )
+    .addOption(turnsOption('--environment-turns <n>'))
+    .addOption(answerToolOption())
+    .option('--success <reward>', 'with either: the reward from which on an episode succeeded', Number, 0.5)
+    .option('--port <n>', 'with either: port of the mesh', port, 8787)
+    .action(
+      async (name: string, version: number, options: Common & EvalRequest & ByRecipe & InEpisodes & Form) => {
+        const ref = refOf(name, version, options);
+        if (options.agent || options.environment !== undefined) {
+          expectEpisodes(options);
+          const { episodeLines, evaluateEpisodes } = await import('./eval-episodes.ts');
+          const request = { ...options, samples: Math.max(2, options.samples) };
+          const evaluated = await evaluateEpisodes(ref, request, (words) => console.error(`  ${words}`));
+          if (options.json) printJson({ kind: 'eval', policy: name, version, ...evaluated });
+          else for (const text of episodeLines(name, version, evaluated)) print(text);
+          return;
+        }
+        if (options.recipe !== undefined) {
+          if (options.tasks.length)
+            throw wrongInput('eval.tasks', 'Both --tasks and --recipe say what is asked.', {
+              expected: 'one of them',
+            });
+          const recipe = await recipeIn(options.recipe, options.world);
+          const { evaluateByRecipe } = await import('./by-recipe.ts');
+          const evaluated = await withStore(options, (gateway) =>
+            evaluateByRecipe(gateway, recipe, ref, options.compare),
+          );
+          if (options.json)
+            printJson({ kind: 'eval', recipe: recipe.name, policy: name, version, ...evaluated });
+          else for (const text of recipeEvaluationLines(recipe.name, name, version, evaluated)) print(text);
+          return;
+        }
+        const { evaluateTasks } = await import('./evaluate.ts');
+        const { evaluationLines } = await import('./format-evaluation.ts');
+        const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
+        if (options.json) printJson(evaluationRecord(name, version, figures));
+        else for (const text of evaluationLines(name, version, figures)) print(text);
+      },
+    );
+}
+
+interface InEpisodes extends Pick<EpisodesRequest, 'environment' | 'environmentTurns' | 'answerTool'> {
+  readonly agent: boolean;
+  readonly success: number;
+  readonly port: number;
+}
+
+/** Throws `eval.episodes` where what is asked beside episodes means nothing there, or is missing. */
+function expectEpisodes(options: EvalRequest & ByRecipe & InEpisodes & Form): void {
+  const { recipe, compare, rewardModel, write, weights, template, tasks, success, temperature } = options;
+  const others = { recipe, compare, 'reward-model': rewardModel, write, weights, template };
+  const other = Object.entries(others).find(([, given]) => given !== undefined);
+  const refuse = (what: string, expected: string) => wrongInput('eval.episodes', what, { expected });
+  if (other) throw refuse(`Agents hold the episodes, and --${other[0]} is given.`, `no --${other[0]}`);
+  if (!tasks.length) throw refuse('No file of tasks is named.', '--tasks FILE');
+  if (!Number.isFinite(success)) throw refuse('--success is no number.', 'a reward, such as 0.5');
+  if (temperature === 0)
+    throw refuse('Episodes are sampled, and --temperature is 0.', 'a temperature above 0');
 }
 
 interface ByRecipe {

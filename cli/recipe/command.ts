@@ -45,10 +45,10 @@ export function command(): Command {
       .option('--json', 'one JSON object per line', false)
       .option(
         '--for <file>',
-        'the recipes that run on this file of tasks, or in the world of this module (.ts, .js) or in canvas, then what it lacks for others',
+        'the recipes that run on this file of tasks, in the world of this module (.ts, .js) or in canvas, or with `agents` that hold their episodes, then what it lacks for others',
       ),
   ).action(async ({ json, for: file, ...reading }: ListOptions) => {
-    const [{ recipes }, { FILE_RECIPES }, { lackedFor, runsOn, whatItRuns }] = await Promise.all([
+    const [{ recipes }, { FILE_RECIPES }, { AGENTS, lackedFor, runsOn, whatItRuns }] = await Promise.all([
       import('../../recipes/index.ts'),
       import('../file-recipes.ts'),
       import('./runs-on.ts'),
@@ -60,7 +60,10 @@ export function command(): Command {
     await printList(
       all.filter((recipe) => lacked.get(recipe)).toSorted((one, other) => count(one) - count(other)),
       json,
-      (recipe) => (count(recipe) ? `needs ${lacked.get(recipe)!.join(' and ')}` : `runs on ${file}`),
+      (recipe) =>
+        count(recipe)
+          ? `needs ${lacked.get(recipe)!.join(' and ')}`
+          : `runs ${file === AGENTS ? 'with' : 'on'} ${file}`,
     );
   });
   command

@@ -22,6 +22,28 @@ import { openWorld } from '../recipe-modules.ts';
 export const neededOfFiles = ({ name, written }: Recipe): readonly Datum[] | null =>
   written?.needs.data ?? (FROM_FILES as Readonly<Record<string, FileRecipe>>)[name]?.needs ?? null;
 
+/** What `recipe list --for` is asked for programs that hold episodes. */
+export const AGENTS = 'agents';
+
+/** What keeps agents from training a recipe, in words; none where they can. Of an episode nothing is known but its answers and its reward. */
+export function lackedByAgents({ name, written, inEpisodes, needsOfTasks }: Recipe): string[] {
+  if (inEpisodes || name === 'grpo') return [];
+  if (needsOfTasks) return [needsOfTasks.which];
+  const examples =
+    neededOfFiles({ name, written } as Recipe)?.filter((datum) => OF_EXAMPLES.includes(datum)) ?? [];
+  if (examples.length) return [inWords(examples)];
+  if (!written) return ['another policy that teaches'];
+  const others = written.needs.verbs.filter((verb) => verb !== 'solve');
+  const data = written.needs.data.filter((datum) => datum !== 'answer' && datum !== 'mark');
+  return [
+    ...(others.length ? [`to ask the policy itself: to ${others.join(', ')}`] : []),
+    ...(data.length ? [inWords(data)] : []),
+    ...(others.length || data.length
+      ? []
+      : [`single answers${written.ownReward ? `: ${written.ownReward}` : ''}`]),
+  ];
+}
+
 const OF_EXAMPLES: readonly Datum[] = ['conversations', 'pairs', 'ratings'];
 
 /** "questions with a worked solution to each task", games, or what keeps the recipe in its own world. */
@@ -85,12 +107,13 @@ async function dataOfFile(path: string, options: TaskFileOptions): Promise<reado
   });
 }
 
-/** What each recipe misses in a file of tasks or in the world of a module, in words; null where it runs on no file, or in no world but its own. */
+/** What each recipe misses in a file of tasks, in the world of a module or where agents hold the episodes, in words; null where it runs on no file, or in no world but its own. */
 export async function lackedFor(
   recipes: readonly Recipe[],
   path: string,
   options: TaskFileOptions,
 ): Promise<ReadonlyMap<Recipe, readonly string[] | null>> {
+  if (path === AGENTS) return new Map(recipes.map((recipe) => [recipe, lackedByAgents(recipe)]));
   if (SHIPPED_WORLDS.includes(path)) {
     const place = shippedWorld(path);
     return new Map(recipes.map((recipe) => [recipe, lackedAt(recipe, place)]));

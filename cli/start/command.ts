@@ -80,7 +80,18 @@ export const command = (): Command =>
 /** Options that describe a run of one's own. */
 const OF_A_RUN = [
   ...['rounds', 'seed', 'reward', 'freeze', 'variant', 'weights', 'engine', 'ahead', 'tasks'],
-  ...['tasks-per-round', 'group-size', 'policy', 'set', 'adapter', 'publish', 'agent', 'seats', 'in-process'],
+  ...[
+    'tasks-per-round',
+    'group-size',
+    'policy',
+    'set',
+    'adapter',
+    'publish',
+    'agent',
+    'seats',
+    'tools',
+    'in-process',
+  ],
 ].map((name) => `--${name}`);
 
 /** Throws `start.options` where a mesh that begins no run of its own is told one. A module named by `--recipe` is one that webhooks may order. */

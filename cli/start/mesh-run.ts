@@ -1,7 +1,6 @@
 /** `npx rollmesh start`: starts the local mesh and the learner, orders the missing rounds by a signed webhook, and prints a line for each. */
 import { join } from 'node:path';
 import { calledOf, type Registry } from '../../core/recipe/registry.ts';
-import { USUAL_TURNS } from '../../core/schema/agent.ts';
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
@@ -9,7 +8,7 @@ import type { Mesh } from '../../local/mesh/start.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
-import { environmentKey } from '../environment/options.ts';
+import { environmentKey, environmentVars } from '../environment/options.ts';
 import { superviseLearner } from '../learner/learner-process.ts';
 import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
@@ -44,19 +43,6 @@ function onSignal(stop: () => void): void {
 
 /** On one machine, isolates would only take the cores of the nodes; and a node that is killed should cost a demonstration little time. */
 const LOCAL_NODES = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '20' };
-
-const environmentVars = ({
-  environment,
-  environmentTurns = USUAL_TURNS,
-  answerTool = '',
-}: StartOptions): Readonly<Record<string, string>> =>
-  environment === undefined
-    ? {}
-    : {
-        ENVIRONMENT_URL: environment,
-        ENVIRONMENT_TURNS: String(environmentTurns),
-        ENVIRONMENT_ANSWER_TOOL: answerTool,
-      };
 
 /** The reason for which a run is no longer followed if nobody stopped it. */
 const FAILED = new Error('The command has failed.');

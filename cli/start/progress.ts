@@ -133,6 +133,12 @@ const COLUMNS: readonly Column[] = [
     cell: heldOut,
   },
   {
+    title: 'success',
+    meaning: 'share of the held-out episodes that succeed, by the version that sampled the round',
+    width: 7,
+    cell: ({ report }) => ({ text: percent(report.figures?.['heldOut.success'] ?? null) }),
+  },
+  {
     title: 'KL',
     meaning: 'KL divergence from version 0, nats per token',
     width: 5,

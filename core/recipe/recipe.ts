@@ -106,6 +106,17 @@ export interface RecipeOver<V extends Verb = Verb> {
   readonly compared?: (reward: number) => number;
 }
 
+/**
+ * A method where agents hold its episodes: all that it is told of one are the answers in it, each with what it was asked, and what the episode was paid. The
+ * solver answers.
+ */
+export interface EpisodeMethod
+  extends Pick<Recipe, 'title' | 'paper' | 'summary' | 'method' | 'differences' | 'sets' | 'learn'>,
+    Partial<Pick<Recipe, 'figures' | 'variants' | 'bindings' | 'staleness'>> {
+  /** How many tasks a round draws; default as many as its settings say. */
+  readonly drawn?: (settings: RunSettings) => number;
+}
+
 /** A recipe without the policy that it starts from and the sizes of its rounds. */
 export type WithoutSetup = Omit<Recipe, 'startPolicy' | 'tasks' | 'groupSize'>;
 
@@ -142,6 +153,8 @@ export interface Recipe extends StageRecipe {
   readonly matches?: MatchedGames;
   /** How it plays a game of somebody's own; absent = it plays its own games alone. */
   readonly inGame?: (game: SeatedGame) => WithoutSetup;
+  /** How it trains on episodes that agents hold; absent = its method needs more than their answers and rewards. */
+  readonly inEpisodes?: EpisodeMethod;
   /** Name of its task family, for reports. */
   readonly taskName: string;
   /**
@@ -167,6 +180,8 @@ export interface Recipe extends StageRecipe {
   /** How many versions samples may be behind by design, beside those that a run is rounds ahead; an operator's own bound may be wider. */
   readonly staleness?: number;
 
+  /** Whether a task of its rounds is asked to measure the policy and not to train it: it is left out of the round's monitors. Absent = none is. */
+  readonly isMeasured?: (task: string) => boolean;
   /** The roles that programs outside the mesh play by way of its endpoints; absent = none. Their rollouts come from `RoundContext.episodes`. */
   readonly agent?: AgentSeats;
 

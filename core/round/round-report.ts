@@ -17,7 +17,7 @@ import { aheadOf } from './rounds-ahead.ts';
 
 /** A round that was trained. */
 export interface TrainedRecords {
-  readonly recipe: Pick<Recipe, 'describe' | 'staleness' | 'rewards'>;
+  readonly recipe: Pick<Recipe, 'describe' | 'staleness' | 'rewards' | 'isMeasured'>;
   readonly settings: Pick<RunSettings, 'weights' | 'ahead' | 'rewardFunction'>;
   /** The monitors of the run's first round; absent in that round. */
   readonly first?: RoundMonitors | undefined;
@@ -59,9 +59,10 @@ function leftOutWords({ leftOut = [] }: Proposals, { title }: NonNullable<Recipe
 }
 
 export function reportRound(
-  { recipe, settings, first, decode, proposals, groups, trained, refusals = [] }: TrainedRecords,
+  { recipe, settings, first, decode, proposals, groups: all, trained, refusals = [] }: TrainedRecords,
   times: RoundTimes,
 ): RoundReport {
+  const groups = all.filter(({ task }) => !recipe.isMeasured?.(task));
   const { report: training, figures, earnings } = trained;
   const ownScale = recipe.rewards[settings.rewardFunction]?.ownScale === true;
   const monitors = monitorRound({ ...recipe, ownScale }, decode, proposals, groups);

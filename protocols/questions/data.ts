@@ -2,8 +2,10 @@
 import * as v from 'valibot';
 import { EXTRACTIONS } from '../../core/checkers/extract.ts';
 import { shownGrid, storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
+import { heldOutEpisodes } from '../held-out-episodes.ts';
 import { adapterSettings, optimizerEntries } from '../method-settings.ts';
 import { curriculumSettings } from './curriculum.ts';
+import { TOOL_NAMES } from './tools.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -33,6 +35,17 @@ export const questionSettings = {
   /** Trains low-rank adapters in place of all weights. */
   adapter: v.exactOptional(adapterSettings),
 };
+
+/** What `--set` may change beside that of episodes. */
+export const episodeSettings = {
+  /** Turns of an episode with tools at most, the answer included. */
+  toolTurns: v.exactOptional(count),
+  /** Asks agents to hold episodes of held-out tasks, too. */
+  heldOutEpisodes: v.exactOptional(heldOutEpisodes),
+};
+
+/** The tools that a policy may use before it answers. */
+export const toolNames = v.exactOptional(v.pipe(v.array(v.picklist(TOOL_NAMES)), v.minLength(1)));
 
 /** Questions and how their answers are parsed, which the data of every recipe on files of questions has. */
 export const questionEntries = {

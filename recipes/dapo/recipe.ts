@@ -5,6 +5,7 @@ import type { Random } from '../../core/random.ts';
 import {
   arXiv,
   type Described,
+  type EpisodeMethod,
   played,
   type RecipeOver,
   type WithoutSetup,
@@ -21,6 +22,7 @@ import {
   formatReward,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
+import { episodeItems } from '../../protocols/episode-credit.ts';
 import { SUM } from '../../protocols/questions/paid-by-sum.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
@@ -95,10 +97,14 @@ export function mixedGroups(
 const halfEasy = (random: Random, index: number): string =>
   freshTask(random, index % 2 || index >= 2 * EASY_TASKS ? HARD : EASY);
 
-function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
-  const passes = settings.rewardFunction === SUM ? better : undefined;
+/** `items`: how answers, or whole episodes, are compared. */
+function planTraining(
+  { round: { settings }, groups }: RoundRecords,
+  items: typeof groupItems,
+  passes?: typeof better,
+): TrainingPlan {
   const trained = has(settings, 'dynamic-sampling') ? mixedGroups(groups, settings.tasks, passes) : groups;
-  const updates = solverUpdate(groupItems(trained, grpo), {
+  const updates = solverUpdate(items(trained, grpo), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: has(settings, 'clip-higher') ? 0.28 : 0.2 },
     aggregation: { mode: has(settings, 'token-mean') ? 'token-mean' : 'seq-mean-token-mean' },
   }).map((update) => ({ ...update, epochs: EPOCHS }));
@@ -110,6 +116,13 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   };
   return { updates, figures };
 }
+
+const learn = (records: RoundRecords): TrainingPlan =>
+  planTraining(records, groupItems, records.round.settings.rewardFunction === SUM ? better : undefined);
+
+/** How many tasks are rolled out. */
+const drawn = (settings: RunSettings): number =>
+  settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1);
 
 /** The length penalty grows over the last `buffer` tokens before the limit. */
 const stages = ({ family, words: { solve }, tasks }: Game<'solve'>, buffer: number) => {
@@ -123,10 +136,7 @@ const stages = ({ family, words: { solve }, tasks }: Game<'solve'>, buffer: numb
       format: signed(formatReward),
       random: signed(randomReward),
     },
-    tasks: (context) => {
-      const { settings } = context.round;
-      return tasks(context, settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1));
-    },
+    tasks: (context) => tasks(context, drawn(context.round.settings)),
   });
 };
 
@@ -168,6 +178,28 @@ const described = {
   sets: trainedSolver({ learningRate: 1e-4, minibatches: 16 }),
 } satisfies Described;
 
+const inEpisodes: EpisodeMethod = {
+  ...described,
+  summary:
+    'Agents hold three times as many tasks as are trained on. Tasks whose episodes are all paid alike are passed over; the first others make the batch.',
+  method: {
+    ...described.method,
+    setting: 'Programs outside the mesh hold the episodes of tasks from files.',
+    roles: 'The solver answers agents. Three times as many tasks are held as are trained on.',
+    rewards: 'What the agent posts at the end of its episode. A length penalty is the agent’s to pay.',
+    credit:
+      'Tasks whose episodes all have the same reward are left out, and the first others make the batch (dynamic sampling). The advantage of an episode, on all of its answers, is its reward minus the mean of its task, divided by the task’s deviation (GRPO).',
+    schedule: `Each round’s batch is gone over ${EPOCHS} times.`,
+  },
+  differences: [
+    'One wave a round: three times the tasks are held, and what is mixed among them is trained on, at most the wanted number. The paper goes on for up to ten waves.',
+    'There is no soft overlong punishment: an agent says what an episode is worth.',
+    `A batch is trained on ${EPOCHS} times; the paper’s once, in 16 steps.`,
+  ],
+  drawn,
+  learn: (records) => planTraining(records, episodeItems, better),
+};
+
 const written: RecipeOver<'solve'> = {
   needs: { verbs: ['solve'], data: ['answer'] },
   over: (game) => ({
@@ -187,4 +219,5 @@ const chains = familyGame(verboseArithmetic, {
 export const dapo: WithoutSetup = {
   ...played(written, chains),
   ...stages(chains, BUFFER),
+  inEpisodes,
 };

@@ -3,6 +3,7 @@
  * on the same pairs.
  */
 import * as v from 'valibot';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type {
   LearnTools,
@@ -10,15 +11,18 @@ import type {
   PreferencePair,
   RoundRecords,
   TrainingPlan,
+  TurnPreferencePart,
 } from '../../core/plan/training-plan.ts';
-import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
+import { arXiv, type EpisodeMethod, type Recipe } from '../../core/recipe/recipe.ts';
+import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
+import { returnOf } from '../../protocols/episode-credit.ts';
 import { exampleRound, nothingExamined, pairSpans, total } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
-import { SOLVER } from '../../protocols/solver.ts';
+import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 
 const notNegative = v.pipe(v.number(), v.minValue(0), v.finite());
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
@@ -120,17 +124,73 @@ export async function planPairs(
   };
 }
 
+const TITLE = 'Direct preference optimisation on pairs of answers';
+const PAPER = arXiv(
+  '2305.18290',
+  'Direct Preference Optimization: Your Language Model is Secretly a Reward Model',
+);
+
+/** The best and the worst episode of each group by return, as their turns; equal returns make no pair. */
+const episodePairs = (groups: RoundRecords['groups']): TurnPreferencePart['pairs'] =>
+  groups.flatMap(({ samples }) => {
+    const episodes = episodesOf(samples);
+    const pair = bestAgainstWorst(episodes.map(returnOf));
+    if (!pair) return [];
+    const turns = (at: number) => episodes[at]!.map(({ prompt, ids }) => ({ prompt, ids }));
+    return [{ chosen: turns(pair.chosen), rejected: turns(pair.rejected) }];
+  });
+
+/** On episodes that agents hold, the loss is of whole episodes: a log-ratio is the sum over all that the policy wrote in one. */
+export const dpoInEpisodes: EpisodeMethod = {
+  title: TITLE,
+  paper: PAPER,
+  summary:
+    'Of each task the best and the worst of an agent’s episodes make a pair, and the policy learns to make the better one likelier than the other, relative to the policy that it began as.',
+  method: {
+    setting:
+      'Programs outside the mesh hold the episodes of tasks from files, in as many turns as they like.',
+    roles: 'The solver answers agents, which hold several episodes of each task.',
+    rewards: 'What the agent posts at the end of its episode.',
+    credit:
+      'Of each task the episode with the highest reward is preferred to the one with the lowest. A task whose episodes are paid alike makes no pair.',
+    objective:
+      'The loss of a pair is −log σ(β [log p(chosen)/p₀(chosen) − log p(rejected)/p₀(rejected)]) with β = 0.1, p₀ being version 0 and p of an episode the product over all of its answers. What the policy was asked carries no loss.',
+    schedule: 'Each round goes once over its pairs, which are of its own episodes.',
+  },
+  differences: [
+    'Pairs are of the policy’s own episodes and made anew each round; the paper’s are given.',
+    'The reference is version 0 of the policy, which need not have been fine-tuned on the chosen answers.',
+  ],
+  figures: { pairs: 'Number of pairs that are trained on.' },
+  variants: {
+    'turn-mean':
+      'SWEET-RL’s level (Zhou et al. 2025): an answer’s log-ratio is its mean over tokens, so that long answers count as short ones do',
+  },
+  sets: { [MAIN_SET]: { optimizer: smallSteps() } },
+  learn: ({ groups, round }) => {
+    const pairs = episodePairs(groups);
+    const part: TurnPreferencePart = {
+      kind: 'turn-preference',
+      role: SOLVER,
+      weight: 1,
+      pairs,
+      beta: 0.1,
+      level: round.settings.variant === 'turn-mean' ? 'mean' : 'sum',
+      reference: START,
+    };
+    return { updates: updateOf([part]), figures: { pairs: pairs.length } };
+  },
+};
+
 /** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function dpoFrom(given: unknown): Recipe {
   const data = v.parse(dpoData, given);
   const { examined } = data.settings;
   return {
     ...trainedOn('dpo', data),
-    title: 'Direct preference optimisation on pairs of answers',
-    paper: arXiv(
-      '2305.18290',
-      'Direct Preference Optimization: Your Language Model is Secretly a Reward Model',
-    ),
+    title: TITLE,
+    paper: PAPER,
+    inEpisodes: dpoInEpisodes,
     summary:
       'A policy learns from pairs of answers, of which one is preferred, to make the preferred one likelier than the other, relative to the policy that it began as.',
     method: {

@@ -10,13 +10,21 @@ import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { BoundedModule } from '../../core/recipe/reward-function.ts';
 import { seats } from '../../core/schema/agent.ts';
+import { environmentHeld, ONE_SEAT } from '../../protocols/agent-round.ts';
+import { withHeldOutEpisodes } from '../../protocols/held-out-episodes.ts';
 import { expectSchedule, lossEntries, withLoss } from '../../protocols/method-settings.ts';
-import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
+import {
+  episodeSettings,
+  questionEntries,
+  questionSettings,
+  toolNames,
+} from '../../protocols/questions/data.ts';
+import { expectEpisodes } from '../../protocols/questions/expect-episodes.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
+import { USUAL_TOOL_TURNS } from '../../protocols/questions/tool-round.ts';
 import { listProgram } from '../../worlds/file/list-program-checker.ts';
 import { objectsOfTasks } from '../../worlds/file/stored-tasks.ts';
 import { servedQuestions } from '../../worlds/hosted/answers.ts';
-import { ONE_SEAT } from './agent-round.ts';
 import { grpoOn, TURN_CREDITS } from './recipe.ts';
 
 /** What `--set` may change. */
@@ -24,6 +32,7 @@ export const grpoSettings = v.strictObject({
   ...questionSettings,
   /** Credits each turn of an agent's episode with the episode's reward, or with what it and the turns after it were paid. */
   turnRewards: v.exactOptional(v.picklist(TURN_CREDITS)),
+  ...episodeSettings,
   ...lossEntries,
 });
 
@@ -34,13 +43,9 @@ export const grpoData = v.strictObject({
   rewards: v.exactOptional(rewardSum),
   /** Agents outside the mesh hold the episodes. */
   agent: v.exactOptional(v.literal(true)),
-  /** How a Worker holds the episodes in an environment, where that is not as usual. */
-  environment: v.exactOptional(
-    v.strictObject({
-      turns: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
-      answerTool: v.exactOptional(v.string()),
-    }),
-  ),
+  environment: environmentHeld,
+  /** The policy may use these tools before it answers; the mesh carries them out. */
+  tools: toolNames,
   /** Their seats; absent = the solver alone. */
   seats: v.exactOptional(seats),
 });
@@ -56,14 +61,26 @@ export const grpoName = (data: GrpoData): string =>
  */
 export function grpoFrom(given: unknown, modules: Readonly<Record<string, BoundedModule>> = {}): Recipe {
   const data = v.parse(grpoData, given);
-  const { maxNew, temperature, examined, epochs, optimizer, adapter, curriculum, turnRewards, ...loss } =
-    data.settings;
+  const {
+    maxNew,
+    temperature,
+    examined,
+    epochs,
+    optimizer,
+    adapter,
+    curriculum,
+    turnRewards,
+    heldOutEpisodes,
+    toolTurns = USUAL_TOOL_TURNS,
+    ...loss
+  } = data.settings;
   expectSchedule(optimizer);
   if (turnRewards && !data.agent)
     throw wrongInput('run.setting', `turnRewards=${turnRewards} means nothing here: answers have one turn.`, {
       expected: 'a run with --agent',
       next: 'Leave --set turnRewards out.',
     });
+  expectEpisodes(data);
   if (curriculum && data.seats && data.seats.length > 1)
     throw wrongInput(
       'run.setting',
@@ -91,10 +108,12 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     ...(curriculum ? { curriculum } : {}),
     ...(data.agent ? { seats: data.seats ?? ONE_SEAT } : {}),
     ...(turnRewards ? { turnRewards } : {}),
+    ...(data.tools ? { tools: { names: data.tools, turns: toolTurns } } : {}),
   });
   const name = grpoName(data);
+  const made = withLoss(recipe, loss);
   return {
-    ...withLoss(recipe, loss),
+    ...(heldOutEpisodes ? withHeldOutEpisodes(made, data.heldOut, heldOutEpisodes) : made),
     name,
     called: `grpo on ${data.name}`,
     hosted: servedQuestions(name, questions),

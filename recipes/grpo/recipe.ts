@@ -22,13 +22,14 @@ import type { Seat } from '../../core/schema/agent.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { agentRound, ONE_SEAT, setOf, trainedSeats } from '../../protocols/agent-round.ts';
 import { episodeItems, returnOf, rewardsToGo } from '../../protocols/episode-credit.ts';
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
+import { TOOL_FIGURES, type ToolUse, toolRound } from '../../protocols/questions/tool-round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { entryNamed, groupItems, policyPart, rewardOf, smallSteps } from '../../protocols/solver.ts';
-import { agentRound, ONE_SEAT, setOf, trainedSeats } from './agent-round.ts';
 import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
 
 /** What a version carries for the variants with a running baseline: that of each role, in the reward's own unit. */
@@ -59,6 +60,8 @@ export interface GrpoSettings {
   /** Programs outside the mesh hold the episodes, and post the reward of each; absent = nobody does. */
   readonly seats?: readonly Seat[];
   readonly turnRewards?: TurnCredit;
+  /** Tools that the policy may use before it answers, which the mesh carries out. */
+  readonly tools?: ToolUse;
 }
 
 export const methodOf = (variant: string | undefined): Method =>
@@ -226,6 +229,7 @@ export function grpoOn({
   curriculum,
   seats,
   turnRewards = 'episode',
+  tools,
 }: GrpoSettings): Recipe {
   const { maxNew, temperature = 1 } = questions;
   const trained = { optimizer: smallSteps(optimizer) };
@@ -265,6 +269,7 @@ export function grpoOn({
         'Running mean of the role’s rewards after the round, against which the next round’s are held, in the reward’s own unit.',
       ...REWARD_FIGURES,
       ...QUESTION_FIGURES,
+      ...(tools ? TOOL_FIGURES : {}),
     },
     startPolicy,
     state: runningBaselines,
@@ -279,7 +284,11 @@ export function grpoOn({
       [CRITIC]: { ...trained, head: { kind: 'value' } },
       ...Object.fromEntries((seats ?? []).flatMap(({ name, own }) => (own ? [[name, weights]] : []))),
     },
-    ...(seats ? agentRound(questions, seats) : questionRound(questions)),
+    ...(seats
+      ? agentRound(questions, seats)
+      : tools
+        ? toolRound(questions, tools)
+        : questionRound(questions)),
     learn: (records, tools) =>
       planTraining(records, tools, methodOf(records.round.settings.variant), {
         maxNew,

@@ -1,11 +1,18 @@
 /** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import {
+  arXiv,
+  type Described,
+  type EpisodeMethod,
+  played,
+  type RecipeOver,
+} from '../../core/recipe/recipe.ts';
 import { CONVENTIONS } from '../../core/rl/conventions.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import { CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
+import { episodeItems } from '../../protocols/episode-credit.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
 
@@ -24,6 +31,14 @@ export function planOf({ variant = PUBLISHED }: Pick<RunSettings, 'variant'>) {
   const cut = variant.lastIndexOf('-');
   return { objective: OBJECTIVES[variant.slice(0, cut)]!, delay: Number(variant.slice(cut + 1)) };
 }
+
+/** `items`: how answers, or whole episodes, are compared. */
+const planTraining = ({ round, groups }: RoundRecords, items: typeof groupItems): TrainingPlan => ({
+  updates: solverUpdate(
+    items(groups, (rewards, keys) => grpo(rewards, keys, CONVENTIONS.drgrpo)),
+    { objective: planOf(round.settings).objective, aggregation: { mode: 'token-mean' }, old: 'sampler' },
+  ),
+});
 
 const described = {
   name: 'llama-rl',
@@ -61,13 +76,26 @@ const described = {
   sets: trainedSolver({ warmup: 10, minibatches: 1 }),
   staleness: Math.max(...DELAYS),
   bindings: (settings: RunSettings) => ({ [SOLVER]: { lag: planOf(settings).delay } }),
-  learn: ({ round, groups }: RoundRecords): TrainingPlan => ({
-    updates: solverUpdate(
-      groupItems(groups, (rewards, keys) => grpo(rewards, keys, CONVENTIONS.drgrpo)),
-      { objective: planOf(round.settings).objective, aggregation: { mode: 'token-mean' }, old: 'sampler' },
-    ),
-  }),
+  learn: (records: RoundRecords): TrainingPlan => planTraining(records, groupItems),
 } satisfies Described;
+
+const inEpisodes: EpisodeMethod = {
+  ...described,
+  summary:
+    'Agents are answered by weights that lag behind the trainer’s by a fixed number of versions. The importance-weighted objective AIPO corrects for the lag; others stand beside it.',
+  method: {
+    ...described.method,
+    setting:
+      'Programs outside the mesh hold the episodes of tasks from files. What answers them lags behind the trainer by an exact number of versions.',
+    roles:
+      'The solver answers agents, with the weights of 0, 1, 4 or 16 versions ago; one version is the default.',
+    rewards: 'What the agent posts at the end of its episode.',
+    credit:
+      'The advantage of an episode, on all of its answers, is its reward minus the mean of its task, without division by the deviation.',
+    schedule: 'Each round goes once over its episodes.',
+  },
+  learn: (records) => planTraining(records, episodeItems),
+};
 
 const written: RecipeOver<'solve'> = {
   needs: { verbs: ['solve'], data: ['answer'] },
@@ -81,4 +109,4 @@ const written: RecipeOver<'solve'> = {
   }),
 };
 
-export const llamaRl = played(written, sums);
+export const llamaRl = played(written, sums, { inEpisodes });

@@ -39,18 +39,38 @@ const rewardsOf = ({ turns, reward }: PaidEpisode): number[] =>
 export const processRewards = (episode: PaidEpisode, values: readonly number[]): number[] =>
   gae({ rewards: rewardsOf(episode), values }, { gamma: GAMMA, lambda: LAMBDA }).advantages;
 
-/**
- * An item of the critic's regression: the value before a turn is drawn to r + γ·V of the state that the turn led to, which is its Q where
- * worlds have no chance. Turns weigh 1, and up to 1 + the episode's return the nearer they are to the end; all other tokens weigh nothing.
- */
+/** What the values before an episode's turns [turns] are drawn to: r + γ·V of the state that the turn led to, which is its Q where worlds have no chance. */
+const targetsOf = (episode: PaidEpisode, values: readonly number[]): number[] =>
+  rewardsOf(episode).map((reward, t) => reward + GAMMA * (values[t + 1] ?? 0));
+
+/** Weights of an episode's turns [turns]: 1, and up to 1 + the episode's return the nearer they are to the end. */
+const weightsOf = ({ turns, reward }: PaidEpisode): number[] =>
+  turns.map((_, t) => 1 + reward * 0.5 ** (turns.length - 1 - t));
+
+/** An item of the critic's regression over a whole episode. All tokens that begin no turn weigh nothing. */
 export function regression(episode: PaidEpisode, values: readonly number[]): ValuePart['items'][number] {
   const states = statesOf(episode);
   const targets = states.ids.map(() => 0);
   const weights = states.ids.map(() => 0);
-  const rewards = rewardsOf(episode);
+  const [drawnTo, weighs] = [targetsOf(episode, values), weightsOf(episode)];
   for (const [t, at] of beginnings(episode).entries()) {
-    targets[at] = rewards[t]! + GAMMA * (values[t + 1] ?? 0);
-    weights[at] = 1 + episode.reward * 0.5 ** (episode.turns.length - 1 - t);
+    targets[at] = drawnTo[t]!;
+    weights[at] = weighs[t]!;
   }
   return { ...states, targets, weights };
+}
+
+/** The same as an item for each turn [turns], for turns that need not go on from each other. The return counts from 0 to 1 in a weight, whatever the scale of rewards is. */
+export function turnRegression(
+  episode: PaidEpisode,
+  values: readonly number[],
+): ValuePart['items'][number][] {
+  const drawnTo = targetsOf(episode, values);
+  const weighs = weightsOf({ ...episode, reward: Math.min(1, Math.max(0, episode.reward)) });
+  return episode.turns.map(({ prompt, ids }, t) => ({
+    prompt,
+    ids: ids.slice(0, 1),
+    targets: [drawnTo[t]!],
+    weights: [weighs[t]!],
+  }));
 }

@@ -2,7 +2,7 @@
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type EpisodeMethod, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
@@ -20,14 +20,21 @@ import {
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
-import { policyUpdate, smallSteps, withAdvantages } from '../../protocols/solver.ts';
+import { policyUpdate, SOLVER, smallSteps, withAdvantages } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { expertPush } from '../../worlds/grids/demonstrations.ts';
 import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
 import { PUSH_CELLS } from '../../worlds/grids/push.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { type PaidEpisode, processRewards, regression, statesOf, valuesBefore } from './process-rewards.ts';
+import {
+  type PaidEpisode,
+  processRewards,
+  regression,
+  statesOf,
+  turnRegression,
+  valuesBefore,
+} from './process-rewards.ts';
 
 const CRITIC = 'critic';
 /** τ of the critic's expectile. */
@@ -109,16 +116,21 @@ function usefulness(
   };
 }
 
-async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { round, groups } = records;
-  const { variant } = round.settings;
-  const episodes = groups.flatMap((group) =>
+/** The episodes that have a return. One that is missing is not a return of 0: nothing is learnt from the episode. */
+const paidEpisodes = (groups: readonly ScoredGroup[]): Played[] =>
+  groups.flatMap((group) =>
     episodesOf(group.samples).flatMap((turns): Played[] => {
       const reward = returnOf(turns);
-      // A return that is missing is not a return of 0: nothing is learnt from the episode.
       return reward === null ? [] : [{ group, turns, reward }];
     }),
   );
+
+const expectileOf = (variant: string | undefined): number => (variant === 'expectile-50' ? 0.5 : EXPECTILE);
+
+async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { round, groups } = records;
+  const { variant } = round.settings;
+  const episodes = paidEpisodes(groups);
   if (episodes.length === 0) return { updates: [] };
   const judged = variant === 'outcome' ? null : await byCritic(records, episodes, tools);
   const outcomes = grpo(
@@ -132,7 +144,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
   const advantages = variant === 'shuffled' ? shuffled(plain, paid, round.id) : plain;
   const credit = judged ? whiten(advantages) : advantages;
   const samples = episodes.flatMap(({ turns }) => turns);
-  const expectile = variant === 'expectile-50' ? 0.5 : EXPECTILE;
+  const expectile = expectileOf(variant);
   const worth =
     judged && ({ kind: 'value', role: AGENT, weight: 1, items: judged.critic, expectile } as const);
   return {
@@ -146,10 +158,86 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
 
 const optimizer = smallSteps({ learningRate: 1.4e-3, warmup: 10, minibatches: 2 });
 
+const sets: WithoutSetup['sets'] = {
+  [MAIN_SET]: { optimizer },
+  [CRITIC]: { optimizer: { ...optimizer, minibatches: 8 }, head: { kind: 'value' } },
+};
+
+/**
+ * The same on episodes that agents hold. A conversation need not go on from the one before, so that the value before each turn is asked after the prompt of
+ * that turn.
+ */
+async function learnFromAgents(
+  { round, groups }: RoundRecords,
+  { values }: LearnTools,
+): Promise<TrainingPlan> {
+  const { variant } = round.settings;
+  const episodes = paidEpisodes(groups);
+  if (episodes.length === 0) return { updates: [] };
+  const turns = episodes.flatMap((episode) => episode.turns);
+  const before = [
+    ...(await values(
+      CRITIC,
+      turns.map(({ prompt, ids }) => ({ prompt, ids: ids.slice(0, 1) })),
+    )),
+  ];
+  const judged = episodes.map((episode) => {
+    const known = before.splice(0, episode.turns.length).map((value) => value[0]!);
+    return { advantages: processRewards(episode, known), critic: turnRegression(episode, known) };
+  });
+  const advantages = judged.flatMap((episode) => episode.advantages);
+  const paid = episodes.flatMap((episode) => episode.turns.map(() => episode.reward));
+  const credit = whiten(variant === 'shuffled' ? shuffled(advantages, paid, round.id) : advantages);
+  const worth = {
+    kind: 'value',
+    role: SOLVER,
+    weight: 1,
+    items: judged.flatMap(({ critic }) => critic),
+    expectile: expectileOf(variant),
+  } as const;
+  return {
+    updates: [
+      ...updateOf([worth], { epochs: CRITIC_EPOCHS }, CRITIC),
+      ...policyUpdate(SOLVER, withAdvantages(turns, credit), ppoClip()),
+    ],
+  };
+}
+
+const TITLE = 'Process rewards for agents by implicit Q-learning on their own episodes';
+const PAPER = arXiv('2606.07367', 'Self-evolving LLM Agents with In-distribution Optimization');
+
+const inEpisodes: EpisodeMethod = {
+  title: TITLE,
+  paper: PAPER,
+  summary:
+    'A critic learns from agents’ episodes what states are worth, by expectile regression, which asks for no action that nobody took. What an answer changes in that worth is its reward, and the policy is trained on the same episodes.',
+  method: {
+    setting:
+      'Programs outside the mesh hold the episodes of tasks from files, in as many turns as they like.',
+    roles: 'The solver answers agents. No expert plays.',
+    rewards:
+      'What the agent posts at the end of its episode is paid to its last answer, and nothing else is paid.',
+    credit:
+      'A critic with weights of its own gives the value of what is read before each answer. Values are drawn to r + 0.99·V(next), by expectile regression with τ = 0.7. Answers of episodes with a higher reward weigh more the nearer they are to the end. The advantage of an answer is by generalised advantage estimation with λ = 0.9, and is whitened over the round’s answers.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. There is no KL term.',
+    schedule: 'Each round trains first the critic, in two passes over its episodes, then the policy in one.',
+  },
+  differences: [
+    'Values alone are learnt; the paper learns Q beside them. An environment with chance is valued at what happened.',
+    'There are no experts’ episodes.',
+    'An answer weighs 1 + R·0.5ⁿ, with R the episode’s reward, from 0 to 1, and n the answers after it.',
+  ],
+  variants: { 'expectile-50': VARIANTS['expectile-50'], shuffled: VARIANTS.shuffled },
+  sets,
+  learn: learnFromAgents,
+};
+
 export const qEvolve: WithoutSetup = {
   name: 'q-evolve',
-  title: 'Process rewards for agents by implicit Q-learning on their own episodes',
-  paper: arXiv('2606.07367', 'Self-evolving LLM Agents with In-distribution Optimization'),
+  title: TITLE,
+  paper: PAPER,
+  inEpisodes,
   summary:
     'An agent pushes boxes and is told no more than whether an episode reached its goal. A critic learns from these episodes and from experts’ ones what states are worth, by expectile regression, which asks for no action that nobody took. What a turn changes in that worth is its reward, and the policy is trained on the same episodes.',
   method: {
@@ -186,10 +274,7 @@ export const qEvolve: WithoutSetup = {
     ...GRID_CONTROLS,
   },
   variants: VARIANTS,
-  sets: {
-    [MAIN_SET]: { optimizer },
-    [CRITIC]: { optimizer: { ...optimizer, minibatches: 8 }, head: { kind: 'value' } },
-  },
+  sets,
   roles: {
     [AGENT]: role('plays', TURN_TOKENS, { placement: 'turn', shown: 'the board' }),
   },

@@ -1,7 +1,7 @@
 /** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). */
-import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type EpisodeMethod, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import {
   ECHO_SIGNS,
@@ -19,7 +19,7 @@ import {
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
-import { policyPart, trainedSolver } from '../../protocols/solver.ts';
+import { policyPart, SOLVER, trainedSolver } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { LAKE_CELLS } from '../../worlds/grids/lake.ts';
 import { gridTask } from '../../worlds/grids/play.ts';
@@ -56,35 +56,78 @@ const STEPS = 8;
 /** The cost of an action, whatever its result. */
 const ACTION_COST = 0.1;
 
-function learn({ round, groups }: RoundRecords): TrainingPlan {
+/** One update by the episodes of the chosen worlds, which `role` wrote. */
+function updateBy({ round, groups }: Pick<RoundRecords, 'round' | 'groups'>, role: string): Update {
   const { share, atRandom, clipHigh, kl, entropy, epochs } = SETTINGS[round.settings.variant ?? '']!;
   const kept = new Set(atRandom ? worldsAtRandom(groups, share, round.id) : worldsThatDiffer(groups, share));
   return {
-    updates: [
-      {
-        set: 'main',
-        epochs,
-        minibatches: STEPS * share,
-        parts: [
-          policyPart(AGENT, grpoByEpisode(groups.filter(({ group }) => kept.has(group))), {
-            ...ppoClip(clipHigh),
-            entropy,
-            ...(kl ? nearStart(kl) : {}),
-          }),
-        ],
-      },
+    set: 'main',
+    epochs,
+    parts: [
+      policyPart(role, grpoByEpisode(groups.filter(({ group }) => kept.has(group))), {
+        ...ppoClip(clipHigh),
+        entropy,
+        ...(kl ? nearStart(kl) : {}),
+      }),
     ],
-    figures: echoSigns(groups),
   };
 }
 
-export const ragen: WithoutSetup = {
-  name: 'ragen',
+const shareOf = ({ settings }: RoundRecords['round']): number => SETTINGS[settings.variant ?? '']!.share;
+
+const learn = (records: RoundRecords): TrainingPlan => ({
+  updates: [{ ...updateBy(records, AGENT), minibatches: STEPS * shareOf(records.round) }],
+  figures: echoSigns(records.groups),
+});
+
+const { success: _, ...AGENT_SIGNS } = ECHO_SIGNS;
+
+const described = {
   title: 'StarPO-S: multi-turn agents, paid for episodes, trained where returns differ',
   paper: arXiv(
     '2504.20073',
     'RAGEN: Understanding Self-Evolution in LLM Agents via Multi-Turn Reinforcement Learning',
   ),
+  variants: {
+    'filter-50': 'StarPO-S on half of the worlds',
+    'filter-100': 'StarPO-S on all worlds',
+    'random-25': 'StarPO-S on a quarter of the worlds at random: no filter, as many steps',
+    starpo: 'StarPO: all worlds, KL weight 0.001, ratios in [0.8, 1.2], no entropy bonus',
+    reuse: 'StarPO-S that goes through each round’s episodes five times',
+  },
+  sets: trainedSolver({ learningRate: 1.4e-3, warmup: 10, minibatches: STEPS }),
+} satisfies Partial<WithoutSetup>;
+
+const inEpisodes: EpisodeMethod = {
+  ...described,
+  summary:
+    'All answers of an agent’s episode are paid its return. Only the quarter of the tasks whose episodes differ most in return is trained on.',
+  method: {
+    setting:
+      'Programs outside the mesh hold the episodes of tasks from files, in as many turns as they like.',
+    roles: 'The solver answers agents, which hold several episodes of each task.',
+    rewards: 'What the agent posts at the end of its episode, on all answers of it.',
+    credit:
+      'The advantage of an episode is its return minus the mean of its task, divided by the deviation. Only the quarter of the tasks whose returns vary most is trained on: where all fail alike, the division would make small differences count as much as success does elsewhere.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, with an entropy bonus of weight 0.001 and no KL term. The variant `starpo` has none of these stabilisers.',
+    schedule: 'Each round goes once over the chosen tasks.',
+  },
+  differences: [
+    'The group is the baseline (the paper’s GRPO variant); its PPO variant with a critic is left out.',
+  ],
+  figures: AGENT_SIGNS,
+  learn: (records) => {
+    // What succeeded, nobody has told the mesh: held-out episodes have a bound for it.
+    const { success: _, ...signs } = echoSigns(records.groups);
+    return { updates: [updateBy(records, SOLVER)], figures: signs };
+  },
+};
+
+export const ragen: WithoutSetup = {
+  ...described,
+  inEpisodes,
+  name: 'ragen',
   summary:
     'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return: 1 for the goal, less 0.1 an action. Only the quarter of the worlds whose episodes differ most in return is trained on.',
   method: {
@@ -123,14 +166,6 @@ export const ragen: WithoutSetup = {
     },
     ...GRID_CONTROLS,
   },
-  variants: {
-    'filter-50': 'StarPO-S on half of the worlds',
-    'filter-100': 'StarPO-S on all worlds',
-    'random-25': 'StarPO-S on a quarter of the worlds at random: no filter, as many steps',
-    starpo: 'StarPO: all worlds, KL weight 0.001, ratios in [0.8, 1.2], no entropy bonus',
-    reuse: 'StarPO-S that goes through each round’s episodes five times',
-  },
-  sets: trainedSolver({ learningRate: 1.4e-3, warmup: 10, minibatches: STEPS }),
   roles: { [AGENT]: role('plays', TURN_TOKENS, { shown: 'the board' }) },
   propose: async (context) =>
     drawnTasks(context, (random) => gridTask('lake', deriveId('world', random.uint32()))),

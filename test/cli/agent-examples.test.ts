@@ -30,7 +30,13 @@ const ASKED = {
     tasks: 'examples/agent/sums.jsonl',
     seats: [{ name: 'proposer' }, { name: 'solver' }],
   },
-  searcher: { policy: 'search-two-hop', tasks: 'examples/agent/search.jsonl', set: ['maxNew=22'] },
+  // Another recipe than grpo, one with a critic, and a held-out task in the first round.
+  searcher: {
+    recipe: 'q-evolve',
+    policy: 'search-two-hop',
+    tasks: 'examples/agent/search.jsonl',
+    set: ['maxNew=22', 'heldOutEpisodes.tasks=1', 'heldOutEpisodes.every=2'],
+  },
 } as const;
 type Example = keyof typeof ASKED;
 
@@ -58,7 +64,7 @@ interface Turn {
 }
 
 /** An agent of examples/agent, as a process of its own, holds the episodes of a run. @returns what it prints, and the run */
-async function playedBy(name: Example, rounds: number, tasks: number) {
+async function playedBy(name: Example, rounds: number, tasks: number, measured = 0) {
   const recipe = recipes.get(name)!;
   const order = { recipe: recipe.name, policy: ASKED[name].policy, seed: 0, rounds, tasks, groupSize: 2 };
   const { run } = await scene.order({ ...order, engine: 'kernels' });
@@ -71,10 +77,10 @@ async function playedBy(name: Example, rounds: number, tasks: number) {
       env: { ...process.env, ROLLMESH_AGENT_URL: url, ROLLMESH_AGENT_TOKEN: token },
     },
   );
-  for (const { id } of await scene.gateway.listRounds(run))
+  for (const { id, index } of await scene.gateway.listRounds(run))
     expect(await scene.reach(id, ['done', 'failed'])).toMatchObject({
       state: 'done',
-      groups: { trained: tasks, failed: 0 },
+      groups: { trained: tasks + (index === 1 ? measured : 0), failed: 0 },
     });
   await end();
   return { run, printed: printedBy };
@@ -91,7 +97,7 @@ test('the seats of examples/agent/seats.ts are trained, and the agent ends witho
 });
 
 test('two rounds of examples/agent/searcher.ts: the policy calls its tool, reads what it found, and is trained', async () => {
-  const played = await playedBy('searcher', 2, 3);
+  const played = await playedBy('searcher', 2, 3, 1);
   expect(played.printed).toEqual(QUIET);
   const out = join(folder, 'search.jsonl');
   await printed(scene, trajectories(), played.run, '--out', out);
@@ -100,8 +106,18 @@ test('two rounds of examples/agent/searcher.ts: the policy calls its tool, reads
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { round: number; turns: Turn[] });
-  // Two rounds of three tasks of two episodes.
-  expect(episodes.map(({ round }) => round).sort()).toEqual([...Array(6).fill(1), ...Array(6).fill(2)]);
+  // Two rounds of three tasks of two episodes, and one of a held-out task.
+  expect(episodes.map(({ round }) => round).sort()).toEqual([...Array(8).fill(1), ...Array(6).fill(2)]);
+  const [second, first] = await scene.gateway.listRounds(played.run);
+  const reports = await Promise.all([first!, second!].map(({ id }) => scene.gateway.getRound(id)));
+  const [one, two] = reports.map(({ report }) => report!);
+  const { 'heldOut.turns': turns, 'heldOut.episodes': held } = one!.figures!;
+  expect(held).toBe(2);
+  expect(two!.figures).not.toHaveProperty(['heldOut.turns']);
+  // What is measured is in no monitor of the round: its tokens are those of the other six episodes.
+  const of = (wanted: number) => episodes.filter(({ round }) => round === wanted);
+  const counted = of(1).map(({ turns }) => turns.length);
+  expect(counted.reduce((a, b) => a + b)).toBe(2 * turns! + one!.training!.roles['solver']!.samples);
   for (const { turns } of episodes) {
     expect(turns.length).toBeGreaterThan(1);
     for (const [t, { prompt, completion, rewards }] of turns.entries()) {

@@ -236,7 +236,16 @@ test('with --agent agents hold the episodes, in a recipe of its own name; what d
   expect(plain.recipe.agent).toBeUndefined();
   expect(agent.recipe.agent?.seats).toEqual(['solver']);
   expect(agent.recipe.name).not.toBe(plain.recipe.name);
-  for (const wrong of [{ recipe: 'ttrl' }, { reward: 'checker' }, { inProcess: true }])
+  const dapo = (await asked({ recipe: 'dapo', agent: true, set: ['heldOutEpisodes.tasks=3'] }))!.recipe;
+  expect([dapo.called, dapo.agent?.seats]).toEqual(['dapo on agent.jsonl', ['solver']]);
+  const seats = [{ name: 'white' }, { name: 'black' }];
+  for (const wrong of [
+    { recipe: 'ttrl' },
+    { recipe: 'spin' },
+    { recipe: 'dapo', seats },
+    { reward: 'checker' },
+    { inProcess: true },
+  ])
     await expect(asked({ agent: true, ...wrong })).rejects.toMatchObject({ code: 'run.agent' });
 });
 
@@ -274,6 +283,10 @@ test('a Worker plays tasks that an environment sets, and no others, for the same
       /Line \d+ of .*others\.jsonl .*rollmesh environment tasks http:\/\/localhost:8080/,
     ),
   });
+  const given = { environment, heldOut: file('elsewhere.jsonl', sums(2)), set: ['heldOutEpisodes.tasks=2'] };
+  await expect(
+    asked('ors.jsonl', (index) => ({ environment: 'sums', split: 'train', index }), given),
+  ).rejects.toMatchObject({ code: 'environment.task', message: expect.stringContaining('elsewhere.jsonl') });
   const seats = [{ name: 'white' }, { name: 'black' }];
   await expect(
     asked('ors.jsonl', (index) => ({ environment: 'sums', split: 'train', index }), { environment, seats }),

@@ -3,20 +3,22 @@
  * reward of each episode. The tasks are those of a file; the agents decide on prompts, on the number of turns and on rewards. An episode has
  * one seat or several, each a role: what a seat was asked and what it is paid is its own, and it may be played by a version that is not trained.
  */
-import { type AgentEpisode, callSampleId } from '../../core/episodes/agent-episode.ts';
-import { RollmeshError } from '../../core/errors.ts';
-import type { DrawingContext } from '../../core/game/game.ts';
-import { Random } from '../../core/random.ts';
-import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
-import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
-import type { Seat } from '../../core/schema/agent.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { type Questions, questionRound } from '../../protocols/questions/round.ts';
-import { SOLVER } from '../../protocols/solver.ts';
-import { admitTasks } from '../../worlds/drawn-tasks.ts';
-import { drawFileTasks } from '../../worlds/file/sampler.ts';
-import { readTask, writeTask } from '../../worlds/questions/task-text.ts';
+import * as v from 'valibot';
+import { type AgentEpisode, callSampleId } from '../core/episodes/agent-episode.ts';
+import { RollmeshError } from '../core/errors.ts';
+import type { DrawingContext } from '../core/game/game.ts';
+import { Random } from '../core/random.ts';
+import type { Recipe, RoundShape } from '../core/recipe/recipe.ts';
+import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
+import type { Seat } from '../core/schema/agent.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { RunSettings } from '../core/schema/round.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { admitTasks } from '../worlds/drawn-tasks.ts';
+import { drawFileTasks } from '../worlds/file/sampler.ts';
+import { readTask, writeTask } from '../worlds/questions/task-text.ts';
+import { type Questions, questionRound } from './questions/round.ts';
+import { SOLVER } from './solver.ts';
 
 const REWARDS = {
   posted: {
@@ -97,6 +99,14 @@ async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGr
   return { ...group, samples, judgments: [], answersExact: unchecked, solutionsExact: unchecked };
 }
 
+/** How a Worker holds the episodes in an environment, in a recipe's data, where that is not as usual. */
+export const environmentHeld = v.exactOptional(
+  v.strictObject({
+    turns: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+    answerTool: v.exactOptional(v.string()),
+  }),
+);
+
 /** The seats of a run that names none. */
 export const ONE_SEAT: readonly Seat[] = [{ name: SOLVER }];
 
@@ -108,11 +118,12 @@ export const trainedSeats = (seats: readonly Seat[]): Seat[] => seats.filter(({ 
 
 /**
  * Held-out questions are asked by the mesh itself, once each and without the agent's tools, because the mesh has no agent of its own. The
- * first of the trained seats answers them.
+ * first of the trained seats answers them. `count`: how many tasks a round draws.
  */
 export function agentRound(
   questions: Questions,
   seats: readonly Seat[],
+  count = (settings: RunSettings): number => settings.tasks,
 ): RoundShape & Pick<Recipe, 'bindings'> {
   const { tasks, maxNew, temperature = 1 } = questions;
   const trained = trainedSeats(seats).map(({ name }) => name);
@@ -151,8 +162,9 @@ export function agentRound(
     },
     propose: async ({ round, weightOf, readStored }: DrawingContext) => {
       const random = new Random(`${round.id}/tasks`);
-      const { tasks: count } = round.settings;
-      const drawn = await drawFileTasks(readStored, random, tasks.sources, count, { weightOf });
+      const drawn = await drawFileTasks(readStored, random, tasks.sources, count(round.settings), {
+        weightOf,
+      });
       return admitTasks(round, drawn.map(writeTask));
     },
     rollOut: (context, admitted) => rollOut(context, admitted, isShared),
