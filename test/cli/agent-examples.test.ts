@@ -80,7 +80,7 @@ async function playedBy(name: Example, rounds: number, tasks: number, measured =
   for (const { id, index } of await scene.gateway.listRounds(run))
     expect(await scene.reach(id, ['done', 'failed'])).toMatchObject({
       state: 'done',
-      groups: { trained: tasks + (index === 1 ? measured : 0), failed: 0 },
+      groups: { trained: tasks + (index % 2 ? measured : 0), failed: 0 },
     });
   await end();
   return { run, printed: printedBy };
@@ -130,7 +130,8 @@ test('two rounds of examples/agent/searcher.ts: the policy calls its tool, reads
         expect(prompt.startsWith(before)).toBe(true);
         expect(documents).toContain(prompt.slice(before.length).replace(/<sep>$/, ''));
       }
-      if (t === turns.length - 1) expect(completion).toMatch(/^<(?:answer>[a-z]+|step>\?[a-z ]+)<eos>$/);
+      if (t === turns.length - 1)
+        expect(completion).toMatch(/^(?:<answer>[a-z]+|<step>\?[a-z ]+|[^<]*)<eos>$/);
     }
   }
 });
