@@ -93,6 +93,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'runs the learner alone, for a mesh elsewhere',
     load: () => import('./learner/command.ts'),
   },
+  tinker: {
+    description: 'answers Tinker’s training API with this machine’s learner',
+    load: () => import('./tinker/command.ts'),
+  },
   node: {
     description: 'samples for a mesh on this machine',
     load: () => import('./node/command.ts'),

@@ -4,7 +4,14 @@
  */
 import { Command, Option } from 'commander';
 import { calledAs } from '../called-as.ts';
-import { auditOption, collect, MAX_STALENESS, whole } from '../shared/run-options.ts';
+import {
+  auditOption,
+  backendOption,
+  baseModelOption,
+  collect,
+  MAX_STALENESS,
+  whole,
+} from '../shared/run-options.ts';
 import type { LearnerOptions } from './run.ts';
 
 export const command = (): Command =>
@@ -16,6 +23,8 @@ export const command = (): Command =>
       new Option('--device <name>', 'where to compute').choices(['auto', 'cpu', 'webgpu']).default('auto'),
     )
     .option('--threads <n>', 'threads of the CPU device', whole(1))
+    .addOption(backendOption())
+    .addOption(baseModelOption())
     .option(
       '--no-revectorize',
       'CPU device on Node 24 or later: do not let V8 pair SIMD operations, which is nearly twice as fast and gives the same bits where its self-test passes',

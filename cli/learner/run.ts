@@ -6,6 +6,8 @@ import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { TrainingDevice } from '../../learner/loop/training-device.ts';
+import { TinkerClient } from '../../learner/tinker/client.ts';
+import { TinkerTrainer } from '../../learner/tinker/tinker-trainer.ts';
 import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
@@ -20,6 +22,9 @@ export interface LearnerOptions {
   readonly toldByParent?: boolean;
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
+  /** The URL of a server of Tinker's API. */
+  readonly backend?: string;
+  readonly baseModel?: string;
   readonly revectorize: boolean;
   readonly evalEvery: number;
   readonly maxStaleness: number;
@@ -66,11 +71,14 @@ const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
 
 async function run(options: LearnerOptions, sampling: SamplingThreads): Promise<void> {
-  const { device: kind, threads, revectorize, evalEvery } = options;
+  const { device: kind, threads, revectorize, evalEvery, backend } = options;
   if (options.env !== undefined) readEnvironment(options.env);
   const recipes = await openRecipes(options.recipe);
   const device = await TrainingDevice.start(
-    { device: kind, revectorize, ...(threads ? { threads } : {}) },
+    // With a server, losses of a few numbers a token are all that is computed here.
+    backend
+      ? { device: 'cpu', revectorize: false, threads: 1 }
+      : { device: kind, revectorize, ...(threads ? { threads } : {}) },
     (description, measured) => log('learner.device', { device: description, measured }),
   );
   if (options.toldByParent) await environmentOfParent();
@@ -90,8 +98,15 @@ async function run(options: LearnerOptions, sampling: SamplingThreads): Promise<
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
-  log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
-  const trainer = new RoundTrainer({ objectives: objectiveModules(recipes.modules), open: device.open });
+  const trainsOn = () => (backend ? `Tinker server ${new URL(backend).host}` : device.description);
+  log('learner.started', { device: trainsOn(), sealChecked: meshKey !== undefined });
+  const trainer = backend
+    ? new TinkerTrainer({
+        client: new TinkerClient({ url: backend, apiKey: process.env.TINKER_API_KEY }),
+        baseModel: options.baseModel,
+        objectives: objectiveModules(recipes.modules),
+      })
+    : new RoundTrainer({ objectives: objectiveModules(recipes.modules), open: device.open });
   const makeRoom = (): void => {
     const { description } = device; // of the device that is closed
     const bytes = device.makeRoom(trainer);
@@ -126,7 +141,7 @@ async function run(options: LearnerOptions, sampling: SamplingThreads): Promise<
       ...(auditFraction === 0 ? {} : { audit: openAudit(auditFraction) }),
       // Read when a version is published: the first round's policy decides.
       get device() {
-        return device.description;
+        return trainsOn();
       },
     },
     stop.signal,

@@ -43,6 +43,9 @@ export interface StartOptions {
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
   readonly revectorize: boolean;
+  /** The URL of a server of Tinker's API that trains. */
+  readonly backend?: string;
+  readonly baseModel?: string;
   readonly auditFraction: number;
   readonly nodes: number;
   /** The origin by which a proxy in front is reached. */
@@ -147,6 +150,27 @@ export const auditOption = () =>
     .argParser(share)
     .default(0.02);
 
+/** The URL of `tinker:URL`. */
+const tinkerUrl = (text: string): string => {
+  const url = /^tinker:(https?:\/\/.+)$/.exec(text)?.[1];
+  if (url && URL.canParse(url)) return url;
+  throw new InvalidArgumentError(
+    'Expected tinker: and the URL of a server, such as tinker:http://127.0.0.1:8788.',
+  );
+};
+
+export const backendOption = () =>
+  new Option(
+    '--backend <address>',
+    'train runs with --adapter by a server of Tinker’s API in place of a device of this machine: tinker:URL; its key is read from TINKER_API_KEY',
+  ).argParser(tinkerUrl);
+
+export const baseModelOption = () =>
+  new Option(
+    '--base-model <name>',
+    'the name that this server has for the model that the policy began with; needed where it has several',
+  );
+
 const ENGINE =
   'what computes the policies: ONNX Runtime, or kernels of this project, which are faster; kernels-plain does without fused multiply-adds';
 
@@ -227,6 +251,8 @@ export const startCommand = (): Command =>
       '--no-revectorize',
       'CPU device on Node 24 or later: do not let V8 pair SIMD operations, which is nearly twice as fast and gives the same bits where its self-test passes',
     )
+    .addOption(backendOption().conflicts('inProcess'))
+    .addOption(baseModelOption())
     .addOption(auditOption())
     .addOption(
       new Option(

@@ -126,7 +126,7 @@ export async function runInMesh(
         gateway,
         registry,
         page: mesh.url,
-        device: options.device,
+        device: trainsOn(options),
         evaluateEvery: options.evalEvery,
       };
       const resumed = options.resume && !options.serve;
@@ -145,8 +145,13 @@ export async function runInMesh(
 const stays = ({ serve, rounds, headless }: StartOptions): boolean =>
   serve || (rounds === undefined && !headless);
 
+/** Where the learner trains, in words. */
+const trainsOn = ({ backend, device }: StartOptions): string =>
+  backend ? `Tinker server ${new URL(backend).host}` : device;
+
 const learnerArguments = (options: StartOptions, registry: Registry, modules: OpenRecipes['modules']) => {
   const { evalEvery, device, threads, revectorize, auditFraction, serve, resume } = options;
+  const { backend, baseModel } = options;
   return [
     ...(serve || resume ? [] : [`--run=${runIdOf(runOf(registry, orderOf(options)).settings)}`]),
     `--eval-every=${evalEvery}`,
@@ -156,6 +161,8 @@ const learnerArguments = (options: StartOptions, registry: Registry, modules: Op
     ...modules.map(({ file }) => `--recipe=${file}`),
     ...(threads ? [`--threads=${threads}`] : []),
     ...(revectorize ? [] : ['--no-revectorize']),
+    ...(backend ? [`--backend=tinker:${backend}`] : []),
+    ...(baseModel ? [`--base-model=${baseModel}`] : []),
     `--audit-fraction=${auditFraction}`,
   ];
 };
@@ -215,7 +222,7 @@ async function playRun(
   const done = Math.max(0, ...over);
   const missing = missingRounds(rounds, before, before.length ? await gateway.getRun(run) : null);
   const from = before.length ? 0 : ((await gateway.getPolicy(settings.policy))?.current ?? 0);
-  const device = options.device;
+  const device = trainsOn(options);
   printer.started({
     settings,
     ...calledOf(recipe),

@@ -115,8 +115,8 @@ const RULES: readonly Rule[] = [
     description: () => 'a role has drifted more than 1 nat a token from version 0',
   },
   {
-    broken: (_, t) => t.gradientNorm > 50,
-    description: (_, t) => `the gradient norm is ${t.gradientNorm.toFixed(0)}`,
+    broken: (_, t) => t.gradientNorm !== null && t.gradientNorm > 50,
+    description: (_, t) => `the gradient norm is ${t.gradientNorm!.toFixed(0)}`,
   },
 ];
 

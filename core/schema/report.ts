@@ -74,7 +74,8 @@ export const trainingReport = v.object({
   skipped: v.exactOptional(count),
   /** Means over the round's updates. */
   loss: finite,
-  gradientNorm: finite,
+  /** Null where a server that trained does not tell it. */
+  gradientNorm: measured,
   clipFraction: finite,
   learningRate: finite,
   /**

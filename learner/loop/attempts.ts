@@ -11,9 +11,17 @@ const MOST = 5;
 const MOST_OF_MESH = 10;
 
 /** The learner's own settings are wrong, so no round can be trained. */
-const SETTINGS = ['token.wrong', 'queue.refused', 'recipe.unknown'];
+const SETTINGS = [
+  'token.wrong',
+  'queue.refused',
+  'recipe.unknown',
+  'tinker.key',
+  'tinker.base',
+  'tinker.model',
+  'tinker.release',
+];
 /** Nothing answers. */
-const AWAY = ['gateway.unreachable', 'queue.unreachable'];
+const AWAY = ['gateway.unreachable', 'queue.unreachable', 'tinker.unreachable', 'tinker.billing'];
 
 /** The mesh has begun to sample the round again, without the node that was shut out. */
 const MENDED = ['node.shut-out'];

@@ -26,7 +26,7 @@ const TROUBLE_MS = 2_000;
 export interface LearnerPorts {
   readonly queue: ScoredQueue;
   readonly gateway: MeshGateway;
-  readonly trainer: RoundTrainer;
+  readonly trainer: Pick<RoundTrainer, 'train' | 'forget'>;
   /** Called after a round is published and acknowledged; what it returns is merged into the round's report. */
   readonly evaluate?: (round: RoundState, outcome: RoundOutcome) => Promise<RoundReport | null>;
   /** Called while no round can be trained: there is time for the evaluation of a run's start. It awaits `ready` before it samples. */

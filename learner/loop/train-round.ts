@@ -19,6 +19,7 @@ import {
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import type { RoundTrainer, TrainedRound } from '../train/round-trainer.ts';
+import { endsLearner } from './attempts.ts';
 import { CheckedRounds } from './checked-rounds.ts';
 import { versionsForTraining } from './load-version.ts';
 import type { GroupFailure, GroupStates, MeshGateway, RoundState } from './ports.ts';
@@ -91,7 +92,7 @@ export async function trainRound(
       });
     } catch (error) {
       if (error instanceof GroupsRefused) continue;
-      if (kindOf(error) === 'retry') throw error;
+      if (kindOf(error) === 'retry' || endsLearner(error)) throw error;
       await refuse();
       await failAll(gateway, round, messages, failureOf(error));
       return null;

@@ -53,8 +53,35 @@ export function writeOptimizer(
   return writeStored(stored.set(STEP, float32(Float32Array.of(step))), METADATA);
 }
 
-/** Throws `wrong-input` where the file is no optimiser state (see AdamW.importState for one of another model). */
+/** An optimiser's state that a Tinker server keeps, with the weights that it belongs to. */
+export interface RemoteOptimizer {
+  /** The address of the checkpoint. */
+  readonly path: string;
+  /** Updates done so far. */
+  readonly steps: number;
+}
+
+export const writeRemoteOptimizer = ({ path, steps }: RemoteOptimizer): Uint8Array =>
+  writeStored(new Map(), { tinker: path, steps: String(steps) });
+
+/** Where the state is that a file stands for; undefined for a file that holds it. */
+export function readRemoteOptimizer(bytes: Uint8Array): RemoteOptimizer | undefined {
+  const { tinker: path, steps } = readMetadata(bytes);
+  return path === undefined ? undefined : { path, steps: Number(steps) };
+}
+
+/** Throws `wrong-input` where the file is no optimiser state (see AdamW.importState for one of another model), or a server keeps it. */
 export function readOptimizer(bytes: Uint8Array): AdamWState {
+  const remote = readRemoteOptimizer(bytes);
+  if (remote)
+    throw wrongInput(
+      'learner.optimiser-elsewhere',
+      `The optimiser's state is on a Tinker server, at ${remote.path}.`,
+      {
+        expected: 'the learner to train on that server',
+        next: 'Start it with --backend tinker:URL; or export the version and import it as a policy of its own, whose optimiser begins anew.',
+      },
+    );
   const tensors =
     readMetadata(bytes).moments === METADATA.moments ? readSmall(bytes) : readSafetensors(bytes);
   const step = tensors.get(STEP)?.data[0] ?? 0;

@@ -137,7 +137,7 @@ export class RoundTrainer {
       const steps = await takeSteps(planned, sets, scores, tokenBudget);
       await sets.average();
       return {
-        files: { ...(await sets.files()), ...memoryFile(plan) },
+        files: { ...(await sets.files()), ...recipeStateFile(plan) },
         before: publishedBefore(recipe, files),
         report: withRoles(reportOf(planned, scores, steps), watched),
         figures: { ...figuresOf(steps), ...plan.figures },
@@ -218,5 +218,5 @@ const publishedBefore = ({ sets }: TaughtRecipe, files: VersionFiles): VersionFi
     }),
   );
 
-const memoryFile = ({ recipeState }: TrainingPlan): VersionFiles =>
+export const recipeStateFile = ({ recipeState }: TrainingPlan): VersionFiles =>
   recipeState === undefined ? {} : { 'memory.json': new TextEncoder().encode(JSON.stringify(recipeState)) };

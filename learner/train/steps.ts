@@ -16,7 +16,7 @@ export interface StepFigures {
   readonly units: readonly Unit[];
   readonly rate: number;
   readonly loss: number;
-  /** Before clipping. */
+  /** Before clipping; NaN where a server that took the step does not tell it. */
   readonly gradientNorm: number;
   /** True where the gradient had exploded, so that the weights were not changed. */
   readonly skipped: boolean;
@@ -24,7 +24,7 @@ export interface StepFigures {
   readonly parts: readonly { readonly part: UpdatePart; readonly loss: number; readonly counted: number }[];
 }
 
-const scheduleOf = ({ schedule, warmup, totalSteps = 0, floor = 0 }: OptimizerSettings): Schedule => ({
+export const scheduleOf = ({ schedule, warmup, totalSteps = 0, floor = 0 }: OptimizerSettings): Schedule => ({
   shape: schedule ?? 'constant',
   warmupSteps: warmup,
   totalSteps,
@@ -55,7 +55,7 @@ export async function takeSteps(
       }
     }
     const numbers = await Promise.all(taken.map(({ record }) => record.numbers.data()));
-    return finite(
+    return finiteSteps(
       taken.map(({ record, skipNorm, ...step }, i) => {
         const [loss, gradientNorm, ...parts] = Array.from(numbers[i]!) as [number, number, ...number[]];
         return {
@@ -76,7 +76,7 @@ export async function takeSteps(
   }
 }
 
-function finite(steps: StepFigures[]): StepFigures[] {
+export function finiteSteps(steps: StepFigures[]): StepFigures[] {
   const bad = steps.find(
     ({ loss, gradientNorm }) => !Number.isFinite(loss) || !Number.isFinite(gradientNorm),
   );

@@ -19,7 +19,7 @@ const mean = (values: readonly number[]): number =>
 
 export function reportOf(
   planned: readonly PlannedUpdate[],
-  scores: RoundScores,
+  scores: Pick<RoundScores, 'of'>,
   steps: readonly StepFigures[],
 ): TrainingReport {
   const skipped = steps.filter((step) => step.skipped).length;
@@ -32,7 +32,7 @@ export function reportOf(
     updates: steps.length,
     ...(skipped ? { skipped } : {}),
     loss: mean(steps.map((step) => step.loss)),
-    gradientNorm: mean(steps.map((step) => step.gradientNorm)),
+    gradientNorm: measuredOf(mean(steps.map((step) => step.gradientNorm))),
     clipFraction: mean(clipped),
     learningRate: steps.at(-1)?.rate ?? 0,
   };
@@ -56,7 +56,7 @@ export function figuresOf(steps: readonly StepFigures[]): Record<string, number>
   const add = (name: string, values: readonly number[]) =>
     series.set(name, [...(series.get(name) ?? []), ...values]);
   for (const step of steps) {
-    add(`${step.set}/gradientNorm`, [step.gradientNorm]);
+    if (!Number.isNaN(step.gradientNorm)) add(`${step.set}/gradientNorm`, [step.gradientNorm]);
     for (const { part, loss } of step.parts) {
       const name = `${step.set}/${part.role}/${part.kind}`;
       add(`${name}/loss`, [loss]);
@@ -104,7 +104,7 @@ interface Sampled extends Scored {
 /** Figures by role, and the agreement with the rollouts' log-probabilities. */
 function summarizeScores(
   planned: readonly PlannedUpdate[],
-  scores: RoundScores,
+  scores: Pick<RoundScores, 'of'>,
 ): Pick<TrainingReport, 'roles' | 'mismatch' | 'ratio'> {
   const sampled = planned.flatMap(({ set, epochs }) =>
     epochs[0]!.flat().flatMap((unit): Sampled[] => {
@@ -127,7 +127,7 @@ function summarizeScores(
 }
 
 /** How far the recorded log-probabilities of the samples that a policy objective trains are from the trainer's. */
-export const apartOf = (planned: readonly PlannedUpdate[], scores: RoundScores): Apart[] =>
+export const apartOf = (planned: readonly PlannedUpdate[], scores: Pick<RoundScores, 'of'>): Apart[] =>
   planned.flatMap(({ epochs }) =>
     epochs[0]!.flat().flatMap((unit) => {
       if (unit.part.kind !== 'policy') return [];

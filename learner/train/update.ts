@@ -29,7 +29,7 @@ export interface StepRecord {
 type WeightOf = ReadonlyMap<Unit, UnitWeights>;
 
 /** The weights of each unit, computed over the whole step before it is cut into micro-batches. */
-const unitWeights = (step: readonly Unit[]): WeightOf =>
+export const unitWeights = (step: readonly Unit[]): WeightOf =>
   new Map(
     byPart(step).flatMap((units) => {
       const { part } = units[0]!;

@@ -82,7 +82,7 @@ export interface Teaching {
   readonly sets?: Readonly<Record<string, SetSettings>>;
   /** Files of version 0, 1, …; the last is the parent. */
   readonly versions: readonly VersionFiles[];
-  readonly trainer?: RoundTrainer;
+  readonly trainer?: Pick<RoundTrainer, 'train'>;
   readonly freeze?: string[];
   readonly tokenBudget?: number;
   /** Files of version 0 of other policies, by name. */

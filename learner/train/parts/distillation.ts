@@ -34,7 +34,7 @@ export const distillation: PartKind<DistillationPart> = {
   },
 
   loss({ divergence, top, entropyBeta }, slice) {
-    const { params, adapter } = slice.model;
+    const { params, adapter } = slice.model!;
     const [states] = slice.outputs as [tf.Tensor2D];
     const teachers = slice.scores.map(({ teacher }) => teacher!);
     const { output } = teachers[0]!;

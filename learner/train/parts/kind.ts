@@ -46,8 +46,8 @@ export interface PartSlice {
   readonly units: readonly Unit[];
   readonly weights: readonly UnitWeights[];
   readonly scores: readonly UnitScores[];
-  /** The model that is trained. */
-  readonly model: Model;
+  /** The model that is trained; absent where a server has it, and then no kind is asked for that needs it. */
+  readonly model?: Model;
   /** The readout's tensors, which carry gradients. Rows are tokens [T, …], or sequences [S, …] for `classes`. */
   readonly outputs: readonly tf.Tensor[];
 }

@@ -22,6 +22,8 @@ import {
   sequencesOf,
   sumOf,
   tokenWeights,
+  type Unit,
+  type UnitScores,
 } from './kind.ts';
 
 /** Cap on the importance weight of a token (verl's default). */
@@ -120,25 +122,37 @@ function bandLoss(
   return entropyBand({ ...tokens, low, high }).loss;
 }
 
-/** Advantages, the old log-probabilities that ratios are taken against, and the correction that belongs to them. */
+/** Of each token of a sample: its advantage, the log-probability that its ratio is taken against, and what belongs to that. */
+export interface RatioNumbers {
+  readonly advantages: readonly number[];
+  readonly old: ArrayLike<number>;
+  readonly correction?: readonly number[];
+  readonly behaviour?: readonly number[];
+}
+
+export function ratioNumbers(part: PolicyPart, { item }: Unit, { own }: UnitScores): RatioNumbers {
+  const { sample, advantage } = part.items[item]!;
+  const advantages = typeof advantage === 'number' ? sample.ids.map(() => advantage) : advantage;
+  if (oldOf(part) === 'sampler') return { advantages, old: sample.logprobs };
+  const old = own!.logprobs;
+  if (part.objective.kind === 'decoupled-ppo') return { advantages, old, behaviour: sample.logprobs };
+  return { advantages, old, correction: correctionOf(old, sample.logprobs) };
+}
+
+/** The same as tensors, for all tokens of a slice. Either all samples have a correction, or none has; so with `behaviour`. */
 function ratioTokens(
   part: PolicyPart,
   { units, scores }: PartSlice,
 ): Omit<ObjectiveTokens, 'logprobs' | 'weights'> {
-  const items = units.map(({ item }) => part.items[item]!);
-  const advantages = packed(
-    items.map(({ sample, advantage }) =>
-      typeof advantage === 'number' ? sample.ids.map(() => advantage) : advantage,
-    ),
-  );
-  const common = { advantages, sequences: sequencesOf(units) };
-  const sampled = items.map(({ sample }) => sample.logprobs);
-  if (oldOf(part) === 'sampler') return { ...common, oldLogprobs: packed(sampled) };
-  const own = scores.map((score) => score.own!.logprobs);
-  const oldLogprobs = packed(own);
-  if (part.objective.kind === 'decoupled-ppo') return { ...common, oldLogprobs, behaviour: packed(sampled) };
-  const correction = packed(own.map((now, i) => correctionOf(now, sampled[i]!)));
-  return { ...common, oldLogprobs, correction };
+  const each = units.map((unit, i) => ratioNumbers(part, unit, scores[i]!));
+  const [first] = each;
+  return {
+    advantages: packed(each.map(({ advantages }) => advantages)),
+    sequences: sequencesOf(units),
+    oldLogprobs: packed(each.map(({ old }) => old)),
+    ...(first?.correction ? { correction: packed(each.map(({ correction }) => correction!)) } : {}),
+    ...(first?.behaviour ? { behaviour: packed(each.map(({ behaviour }) => behaviour!)) } : {}),
+  };
 }
 
 function oldOf({ old, objective }: PolicyPart): 'proximal' | 'sampler' {
