@@ -2,8 +2,7 @@
  * A recipe in a world of the user's (`--world`), with settings from `--set`, or both: the changed recipe, and a module of it that every process of the run
  * loads.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { withSettings } from '../core/runs/set-path.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
@@ -13,6 +12,7 @@ import { inWorld } from '../worlds/own-world.ts';
 import { inShippedWorld, SHIPPED_WORLDS } from '../worlds/shipped-worlds.ts';
 import { type OpenedWorld, openRecipes, openWorld } from './recipe-modules.ts';
 import type { TaskRecipe } from './task-recipe.ts';
+import { writeRecipe } from './written-recipe.ts';
 
 /** The modules of the functions that play a recipe elsewhere. */
 const MODULES = {
@@ -47,9 +47,6 @@ export async function changedRecipe(
     report: [],
     isWeighted: false,
     async write(folder) {
-      const into = resolve(folder);
-      await mkdir(into, { recursive: true });
-      const file = join(into, `${recipe.name}.mjs`);
       const literal = JSON.stringify;
       const found = module ? 'base' : `shipped.find(${literal(base.name)})`;
       const placing = isShipped ? 'inShippedWorld' : place && 'game' in place ? 'inGame' : 'inWorld';
@@ -58,27 +55,26 @@ export async function changedRecipe(
         : place
           ? `${placing}(${found}, world)`
           : found;
-      const data = `JSON.parse(${literal(literal(settings))})`;
-      const objectives = module ? `, ${literal(`./${relative(into, dirname(module.file))}`)}` : '';
-      const lines = [
-        '/** Written by rollmesh from --set and --world: do not edit. */',
-        module
-          ? `import base from ${literal(module.file)};`
-          : `import { shipped } from ${literal(moduleFile('recipes/index'))};`,
-        ...(place || isShipped
-          ? [`import { ${placing} } from ${literal(moduleFile(MODULES[placing]))};`]
-          : []),
-        ...(place ? [`import world from ${literal(place.file)};`] : []),
+      const objectives = module ? `, ${literal(`./${relative(resolve(folder), dirname(module.file))}`)}` : '';
+      return writeRecipe(folder, {
+        name: recipe.name,
+        from: '--set and --world',
+        imports: [
+          module
+            ? `import base from ${literal(module.file)};`
+            : `import { shipped } from ${literal(moduleFile('recipes/index'))};`,
+          ...(place || isShipped
+            ? [`import { ${placing} } from ${literal(moduleFile(MODULES[placing]))};`]
+            : []),
+          ...(place ? [`import world from ${literal(place.file)};`] : []),
+          ...(assignments.length
+            ? [`import { withMethod } from ${literal(moduleFile('protocols/method-settings'))};`]
+            : []),
+        ],
         ...(assignments.length
-          ? [
-              `import { withMethod } from ${literal(moduleFile('protocols/method-settings'))};`,
-              '',
-              `export default withMethod(${placed}, ${data}${objectives});`,
-            ]
-          : ['', `export default ${placed};`]),
-      ];
-      await writeFile(file, `${lines.join('\n')}\n`);
-      return file;
+          ? { data: settings, code: `withMethod(${placed}, data${objectives})` }
+          : { code: placed }),
+      });
     },
   };
 }

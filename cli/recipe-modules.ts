@@ -12,6 +12,7 @@ import { checkRecipe } from '../core/recipe/check-recipe.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
 import { name as recipeName } from '../core/schema/sample.ts';
+import { dataOfWritten } from '../local/mesh/written-recipes.ts';
 import { recipes, shipped } from '../recipes/index.ts';
 import { defineGame, isGame } from '../worlds/own-game.ts';
 import { defineWorld, type World } from '../worlds/own-world.ts';
@@ -90,6 +91,9 @@ export async function openRecipesOf(
 /** The most bytes of recipes of a state folder that a mesh loads beside those that are asked for: they are part of every Worker's code. */
 const MOST_BYTES = 6 * 1024 * 1024;
 
+/** Of a file, bytes; 0 where there is none. */
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
 /**
  * As `opened`, with the recipes that `start` wrote into the state folder, the newest first as far as they fit: runs of theirs go on, and are shown with
  * their texts. One that cannot be loaded any more, because another release wrote it or its module is gone, is named on standard error and left out.
@@ -102,13 +106,13 @@ export async function withStateRecipes(opened: OpenRecipes, stateDir: string): P
     .filter((name) => name.endsWith('.mjs') && !name.startsWith('reward-'))
     .map((name) => resolve(folder, name))
     .filter((file) => !known.has(file))
-    .map((file) => ({ file, stat: statSync(file) }))
-    .sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
+    .map((file) => ({ file, at: statSync(file).mtimeMs, bytes: sizeOf(file) + sizeOf(dataOfWritten(file)) }))
+    .sort((a, b) => b.at - a.at);
   const modules = [...opened.modules];
-  let bytes = 0;
-  for (const { file, stat } of written) {
-    bytes += stat.size;
-    if (bytes > MOST_BYTES) break;
+  let sum = 0;
+  for (const { file, bytes } of written) {
+    sum += bytes;
+    if (sum > MOST_BYTES) break;
     try {
       const recipe = await loadRecipe(file);
       if (!names.has(recipe.name)) modules.push({ recipe, file });

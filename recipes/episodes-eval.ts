@@ -7,12 +7,11 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import { name } from '../core/schema/sample.ts';
 import { agentRound, environmentHeld } from '../protocols/agent-round.ts';
 import { EPISODE_FIGURES } from '../protocols/held-out-episodes.ts';
-import { questionEntries } from '../protocols/questions/data.ts';
+import { dataName, questionEntries } from '../protocols/questions/data.ts';
 import { SOLVER, smallSteps } from '../protocols/solver.ts';
 import { admitTasks } from '../worlds/drawn-tasks.ts';
 import { tasksHere } from '../worlds/file/stored-tasks.ts';
 import { writeTask } from '../worlds/questions/task-text.ts';
-import { dataName } from './on-questions.ts';
 
 const { heldOut: _, ...asked } = questionEntries;
 

@@ -81,6 +81,8 @@ async function run(options: LearnerOptions, sampling: SamplingThreads): Promise<
       : { device: kind, revectorize, ...(threads ? { threads } : {}) },
     (description, measured) => log('learner.device', { device: description, measured }),
   );
+  // While the mesh starts, a core has time for it.
+  if (options.run !== undefined && evalEvery > 0) sampling.prepare();
   if (options.toldByParent) await environmentOfParent();
   keepImagesUpTo(MOST_IMAGE_BYTES);
   const { maxStaleness, leaseSeconds, idleMs, auditFraction } = options;

@@ -29,6 +29,8 @@ class Pool {
   constructor(threads: readonly Thread[]) {
     this.#threads = threads;
     this.#idle = [...threads];
+    // One that cannot begin says so when it is asked to compute.
+    for (const { ready } of threads) ready.catch(() => {});
   }
 
   async compute(request: SamplingRequest, bytes: FileBytes): Promise<readonly (readonly Completion[])[]> {
@@ -76,6 +78,11 @@ export class SamplingThreads implements ApartSampling {
   readonly sample: SampleApart = (...asked) => this.#sample(this.#count, ...asked);
   readonly beside: SampleApart = (...asked) => this.#sample(Math.max(1, this.#count - 1), ...asked);
 
+  /** Starts the threads, for evaluations that are expected. */
+  prepare(): void {
+    this.#pool ??= new Pool(this.#start(this.#count));
+  }
+
   /** For good: what asks later starts no threads. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -87,8 +94,8 @@ export class SamplingThreads implements ApartSampling {
     if (this.#stopped) throw new Error('internal: the threads of evaluations were stopped');
     const { request, bytes } = requestOf(policy, files, settings);
     const shares = dealt(prompts, count * Math.ceil(prompts.length / (count * MOST_PROMPTS)));
-    this.#pool ??= new Pool(this.#start(this.#count));
-    const pool = this.#pool;
+    this.prepare();
+    const pool = this.#pool!;
     const made: (readonly (readonly Completion[])[])[] = [];
     let next = 0;
     const lane = async () => {

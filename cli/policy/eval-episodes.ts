@@ -10,6 +10,7 @@ import { type Engine, kernelEngineOf, type PolicyRef } from '../../core/policy/p
 import { MOST_TASKS, roundIdOf, runIdOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { clusteredInterval, type Interval } from '../../core/statistics/intervals.ts';
+import { moduleFile } from '../../local/mesh/installation.ts';
 import { type EpisodeFigures, episodeFigures } from '../../protocols/held-out-episodes.ts';
 import { episodesEvalData, episodesEvalFrom } from '../../recipes/episodes-eval.ts';
 import { runOf } from '../../recipes/run-order.ts';
@@ -22,7 +23,8 @@ import { decimal, percent } from '../shared/figures.ts';
 import { gatewayOf, refuseShared, startSharedMesh } from '../shared/state-access.ts';
 import { findStateFolder, writtenRecipes } from '../shared/state-folder.ts';
 import { agentsHeard } from '../start/agents-heard.ts';
-import { expectSetByEnvironment, heldAs, made } from '../task-recipe.ts';
+import { expectSetByEnvironment, heldAs } from '../task-recipe.ts';
+import { writeRecipe } from '../written-recipe.ts';
 import { readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
 
 export interface EpisodesRequest extends TaskFileOptions {
@@ -90,9 +92,15 @@ async function recipeOf({ name, version }: PolicyRef, request: EpisodesRequest, 
     temperature: request.temperature,
     ...(environment ? { environment } : {}),
   });
-  const maker = { from: episodesEvalFrom, name: 'episodesEvalFrom', module: 'recipes/episodes-eval' };
-  const { recipe, write } = made(maker, data, { report: [] });
-  return { recipe, tasks: tasks.length, module: await write(writtenRecipes(state)) };
+  const recipe = episodesEvalFrom(data);
+  const module = await writeRecipe(writtenRecipes(state), {
+    name: recipe.name,
+    from: 'files of tasks',
+    imports: [`import { episodesEvalFrom } from ${JSON.stringify(moduleFile('recipes/episodes-eval'))};`],
+    code: 'episodesEvalFrom(data)',
+    data,
+  });
+  return { recipe, tasks: tasks.length, module };
 }
 
 /** Waits until the round has all of its episodes; `tell` hears how many groups are judged. */

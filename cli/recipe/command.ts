@@ -77,9 +77,9 @@ export function command(): Command {
       const onFiles = FILE_RECIPES.find(({ name }) => name === reference);
       const recipe = onFiles ?? (await openRecipes([reference])).named[0]!;
       if (prompts) {
-        const { needsOnQuestions } = await import('../../recipes/on-questions.ts');
+        const { replaceablePrompts } = await import('../../recipes/from-files.ts');
         const { textsOf } = await import('../../worlds/questions/texts.ts');
-        return console.log(JSON.stringify(linesOf(textsOf(needsOnQuestions(recipe.name))), null, 2));
+        return console.log(JSON.stringify(linesOf(textsOf(replaceablePrompts(recipe.name))), null, 2));
       }
       console.log(describeRecipe(recipe, reference, onFiles !== undefined));
     });

@@ -3,12 +3,13 @@ import { basename } from 'node:path';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { DATA, type Datum } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import { FROM_FILES } from '../../recipes/from-files.ts';
 import { readConversations, readPairs, readRated } from '../../worlds/file/read-examples.ts';
 import { lackedInGame } from '../../worlds/own-game.ts';
 import { lackedAt, lackedIn } from '../../worlds/own-world.ts';
 import { dataOf } from '../../worlds/questions/game.ts';
 import { SHIPPED_WORLDS, shippedWorld } from '../../worlds/shipped-worlds.ts';
-import { FILE_RECIPES, type FileRecipe, FROM_FILES } from '../file-recipes.ts';
+import { FILE_RECIPES } from '../file-recipes.ts';
 import {
   imagesBeside,
   readTaskFiles,
@@ -19,8 +20,8 @@ import {
 import { openWorld } from '../recipe-modules.ts';
 
 /** What every line of a file must have for the recipe; null where it runs on no file. */
-export const neededOfFiles = ({ name, written }: Recipe): readonly Datum[] | null =>
-  written?.needs.data ?? (FROM_FILES as Readonly<Record<string, FileRecipe>>)[name]?.needs ?? null;
+export const neededOfFiles = ({ name }: Pick<Recipe, 'name'>): readonly Datum[] | null =>
+  FROM_FILES.get(name)?.needs ?? null;
 
 /** What `recipe list --for` is asked for programs that hold episodes. */
 export const AGENTS = 'agents';

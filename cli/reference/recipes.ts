@@ -1,5 +1,5 @@
 /** The page docs/recipes.md: a row for each recipe, made from the recipes themselves and from the verdicts of the lab. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { DATA } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
@@ -31,8 +31,7 @@ export const verdicts = (): Map<string, string> =>
   );
 
 /** The file that has the code of a recipe. */
-export const codeFile = ({ name }: Recipe): string =>
-  ['recipe', 'from-data'].map((file) => `recipes/${name}/${file}.ts`).find((path) => existsSync(path))!;
+export const codeFile = ({ name }: Pick<Recipe, 'name'>): string => `recipes/${name}/recipe.ts`;
 
 /** The paper, with a link where it is on arXiv. */
 const paperOf = (recipe: Recipe): string => {

@@ -7,6 +7,7 @@ import type { MeshWorker } from '../../core/round/stages.ts';
 import { build } from './esbuild.ts';
 import { INSTALLATION, moduleFile, PUBLIC_MODULES } from './installation.ts';
 import { kept, type Made } from './kept.ts';
+import { dataOfWritten, importOfData } from './written-recipes.ts';
 
 export interface BundledModule {
   readonly type: 'ESModule' | 'CompiledWasm';
@@ -45,8 +46,8 @@ export const entryCode = (
 type Main = string | GeneratedWorker;
 
 /**
- * A recipe module that rollmesh wrote (cli/task-recipe.ts, cli/changed-recipe.ts): its code, which all files of tasks have alike, and the text of its data,
- * a string literal. The data is a module beside the bundle, so that one bundle serves runs on different files.
+ * A recipe module that rollmesh wrote (cli/written-recipe.ts): its code, which all files of tasks have alike, and the module of its data, which lies beside
+ * the bundle, so that one bundle serves runs on different files.
  */
 interface WrittenRecipe {
   readonly code: string;
@@ -55,19 +56,16 @@ interface WrittenRecipe {
 
 const WRITTEN_RECIPE = 'rollmesh:recipe/';
 const RECIPE_DATA = 'rollmesh:recipe-data/';
-const PARSED = 'JSON.parse(';
 
-/** null where the module is another one, or imports from beside itself. */
+/** null where the module is another one, or imports more than its data from beside itself. */
 function writtenRecipe(file: string, at: number): WrittenRecipe | null {
   if (!existsSync(file)) return null;
   const text = readFileSync(file, 'utf8');
-  const begin = text.indexOf(`${PARSED}"`) + PARSED.length;
-  if (!text.startsWith('/** Written by rollmesh ') || begin < PARSED.length) return null;
-  let end = begin + 1;
-  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
-  const data = text.slice(begin, end + 1);
-  const code = `import recipeData from '${RECIPE_DATA}${at}';\n${text.slice(0, begin)}recipeData${text.slice(end + 1)}`;
-  return /from ["']\./.test(code) ? null : { code, data };
+  const line = importOfData(file);
+  const data = dataOfWritten(file);
+  if (!text.startsWith('/** Written by rollmesh ') || !text.includes(line) || !existsSync(data)) return null;
+  const code = text.replace(line, `import text from '${RECIPE_DATA}${at}';`);
+  return /from ["']\./.test(code) ? null : { code, data: readFileSync(data, 'utf8') };
 }
 
 /** The mains with names in place of recipes that rollmesh wrote, and those recipes by their numbers. */
@@ -203,7 +201,7 @@ const bundled = (root: string, { code, wasm }: Bundle, written: Written): Bundle
             {
               type: 'ESModule' as const,
               path: join(root, dataFile(at)),
-              contents: `export default ${recipe.data};`,
+              contents: recipe.data,
             },
           ]
         : [],

@@ -6,8 +6,7 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import { checkCheckpoint } from '../../model/checkpoint.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
-import { questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { expectDataOf, fromFiles } from '../../recipes/from-files.ts';
 import { readTasks } from '../../worlds/file/read-tasks.ts';
 import { reportLines, taskSet } from '../../worlds/file/task-set.ts';
 import type { UserFiles } from './told.ts';
@@ -84,6 +83,8 @@ export async function recipeOnQuestions(
   start: string,
 ): Promise<{ readonly recipe: Recipe; readonly notes: readonly string[] }> {
   const tasks = await readTasks(name, bytes, { checker: findChecker('auto') });
+  const from = fromFiles({ name: recipe });
+  expectDataOf(recipe, from, tasks);
   const { sources, heldOut, report } = taskSet([{ tasks, weight: 1 }], { share: HELD_OUT });
   const data = {
     name,
@@ -95,7 +96,7 @@ export async function recipeOnQuestions(
     settings: SETTINGS,
   };
   return {
-    recipe: recipe === 'grpo' ? grpoFrom(data) : questionRecipeFrom({ ...data, recipe }),
+    recipe: from.make(data),
     notes: [
       `${sources.flatMap((source) => source.tasks).length} questions are trained on, ${heldOut.length} are held out.`,
       ...reportLines(report),

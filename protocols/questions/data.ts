@@ -1,6 +1,7 @@
 /** The data of recipes on questions of files, as schemas: the questions, and the settings that every such recipe takes. */
 import * as v from 'valibot';
 import { EXTRACTIONS } from '../../core/checkers/extract.ts';
+import { deriveId } from '../../core/random.ts';
 import { shownGrid, storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
 import { heldOutEpisodes } from '../held-out-episodes.ts';
 import { adapterSettings, optimizerEntries } from '../method-settings.ts';
@@ -59,3 +60,13 @@ export const questionEntries = {
   heldOut: storedHeldOut,
   showsImages: shownGrid,
 };
+
+/** The most characters of the name that a recipe's environment is served under, and those that tell its data from other data. */
+const NAME = 32;
+const TOLD_BY = 10;
+
+/** The name of a recipe that is made from data: the same data gives the same name. */
+export function dataName(recipe: string, data: object): string {
+  const left = NAME - recipe.length - 1;
+  return `${recipe}-${deriveId(recipe, JSON.stringify(data)).slice(0, Math.min(TOLD_BY, left))}`;
+}

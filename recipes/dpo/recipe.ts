@@ -13,6 +13,7 @@ import type {
   TrainingPlan,
   TurnPreferencePart,
 } from '../../core/plan/training-plan.ts';
+import type { FromFiles } from '../../core/recipe/from-files.ts';
 import { arXiv, type EpisodeMethod, type Recipe } from '../../core/recipe/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
@@ -27,7 +28,7 @@ import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 const notNegative = v.pipe(v.number(), v.minValue(0), v.finite());
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
 
-export const dpoSettings = v.strictObject({
+const settings = v.strictObject({
   ...exampleEntries(1e-6),
   /** How strongly the loss holds the policy to the reference; default 0.1, and 2 for SimPO. */
   beta: v.exactOptional(positive),
@@ -41,8 +42,8 @@ export const dpoSettings = v.strictObject({
   /** Weight of the chosen answer's negative log-likelihood beside the loss; default 0, and 1 for ORPO. */
   sft: v.exactOptional(notNegative),
 });
-export const dpoData = exampleData(dpoSettings);
-export type DpoData = v.InferOutput<typeof dpoData>;
+const data = exampleData(settings);
+export type DpoData = v.InferOutput<typeof data>;
 type Settings = DpoData['settings'];
 
 const VARIANTS = {
@@ -182,12 +183,10 @@ export const dpoInEpisodes: EpisodeMethod = {
   },
 };
 
-/** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
-export function dpoFrom(given: unknown): Recipe {
-  const data = v.parse(dpoData, given);
-  const { examined } = data.settings;
+function recipeOf(given: DpoData): Recipe {
+  const { examined } = given.settings;
   return {
-    ...trainedOn('dpo', data),
+    ...trainedOn('dpo', given),
     title: TITLE,
     paper: PAPER,
     inEpisodes: dpoInEpisodes,
@@ -218,8 +217,8 @@ export function dpoFrom(given: unknown): Recipe {
     groupSize: 1,
     variants: VARIANTS,
     ...exampleRound({
-      name: data.name,
-      tasks: data,
+      name: given.name,
+      tasks: given,
       examined,
       spans: pairSpans,
       examine: (examples) => {
@@ -240,6 +239,14 @@ export function dpoFrom(given: unknown): Recipe {
         );
       },
     }),
-    learn: (records, tools) => planPairs(records, tools, data.settings),
+    learn: (records, tools) => planPairs(records, tools, given.settings),
   };
 }
+
+export const dpo: FromFiles = {
+  reads: 'pairs',
+  needs: ['pairs'],
+  settings,
+  data,
+  make: (given) => recipeOf(v.parse(data, given)),
+};

@@ -10,6 +10,7 @@ import type {
   TrainingPlan,
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
+import type { FromFiles } from '../../core/recipe/from-files.ts';
 import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
@@ -32,9 +33,9 @@ import { ratingOf } from '../../worlds/file/rating.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
 
-export const rewardModelSettings = v.strictObject(exampleEntries(1e-4));
-export const rewardModelData = exampleData(rewardModelSettings);
-export type RewardModelData = v.InferOutput<typeof rewardModelData>;
+const settings = v.strictObject(exampleEntries(1e-4));
+const data = exampleData(settings);
+export type RewardModelData = v.InferOutput<typeof data>;
 
 const spansOf = (renderer: Renderer, task: FileTask): readonly Sequence[] =>
   ratingOf(task).kind === 'pair' ? pairSpans(renderer, task) : [lastSpan(renderer, task)];
@@ -123,12 +124,10 @@ async function examine(
   );
 }
 
-/** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
-export function rewardModelFrom(given: unknown): Recipe {
-  const data = v.parse(rewardModelData, given);
-  const { epochs, examined } = data.settings;
+function recipeOf(given: RewardModelData): Recipe {
+  const { epochs, examined } = given.settings;
   return {
-    ...trainedOn('reward-model', data, { kind: 'classes', count: 2 }),
+    ...trainedOn('reward-model', given, { kind: 'classes', count: 2 }),
     title: 'A reward model from pairs, labels or step labels',
     paper: arXiv('2110.14168', 'Training Verifiers to Solve Math Word Problems'),
     summary:
@@ -158,8 +157,16 @@ export function rewardModelFrom(given: unknown): Recipe {
     },
     tasks: 32,
     groupSize: 1,
-    ...exampleStages({ name: data.name, tasks: data, spans: spansOf }),
+    ...exampleStages({ name: given.name, tasks: given, spans: spansOf }),
     learn: (records, tools) => learn(records, tools, epochs),
-    evaluate: (context) => examine(context, { tasks: data, examined }),
+    evaluate: (context) => examine(context, { tasks: given, examined }),
   };
 }
+
+export const rewardModel: FromFiles = {
+  reads: 'ratings',
+  needs: ['ratings'],
+  settings,
+  data,
+  make: (given) => recipeOf(v.parse(data, given)),
+};

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { RoundRecords } from '../../core/plan/training-plan.ts';
+import type { FromFiles } from '../../core/recipe/from-files.ts';
 import { arXiv, type EpisodeMethod, type Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -13,8 +14,8 @@ import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 
-export const sftSettings = v.strictObject(exampleEntries(2e-5));
-export const sftData = exampleData(sftSettings);
+const settings = v.strictObject(exampleEntries(2e-5));
+const data = exampleData(settings);
 
 /** The episodes of each group that are imitated: the best one by return, or all above the mean; none where all returns are equal. */
 const imitated = (groups: RoundRecords['groups'], variant: string | undefined): Sample[][] =>
@@ -62,12 +63,10 @@ export const sftInEpisodes: EpisodeMethod = {
   },
 };
 
-/** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
-export function sftFrom(given: unknown): Recipe {
-  const data = v.parse(sftData, given);
-  const { epochs, examined } = data.settings;
+function recipeOf(given: v.InferOutput<typeof data>): Recipe {
+  const { epochs, examined } = given.settings;
   return {
-    ...trainedOn('sft', data),
+    ...trainedOn('sft', given),
     inEpisodes: sftInEpisodes,
     title: 'Supervised fine-tuning on conversations',
     paper: arXiv('2203.02155', 'Training language models to follow instructions with human feedback'),
@@ -89,8 +88,8 @@ export function sftFrom(given: unknown): Recipe {
     tasks: 32,
     groupSize: 1,
     ...exampleRound({
-      name: data.name,
-      tasks: data,
+      name: given.name,
+      tasks: given,
       examined,
       spans: conversationSpans,
       examine: examineLikelihood,
@@ -105,3 +104,11 @@ export function sftFrom(given: unknown): Recipe {
     },
   };
 }
+
+export const sft: FromFiles = {
+  reads: 'conversations',
+  needs: ['conversations'],
+  settings,
+  data,
+  make: (given) => recipeOf(v.parse(data, given)),
+};

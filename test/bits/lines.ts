@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
-import { distilFrom } from '../../recipes/distil/from-data.ts';
-import { dpoFrom } from '../../recipes/dpo/recipe.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { distil } from '../../recipes/distil/recipe.ts';
+import { dpo } from '../../recipes/dpo/recipe.ts';
+import { recipeFrom } from '../../recipes/from-files.ts';
+import { grpo } from '../../recipes/grpo/recipe.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
-import { QUESTION_RECIPES, questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { type OrderedRun, runOf } from '../../recipes/run-order.ts';
-import { sftFrom } from '../../recipes/sft/recipe.ts';
+import { sft } from '../../recipes/sft/recipe.ts';
 import { WORDS, wordsTaskSet } from '../../worlds/words/task-set.ts';
 import { FIRST_TRAINED } from '../every-recipe/first-trained.ts';
 
@@ -98,10 +98,10 @@ function fileLines(): Line[] {
   };
   const teacher = { policy: TEACHER, version: 0 };
   const made: Readonly<Record<string, Recipe>> = {
-    grpo: grpoFrom(questions),
-    distil: distilFrom({ ...questions, settings: { ...questions.settings, teacher } }),
-    sft: sftFrom(examples),
-    dpo: dpoFrom(examples),
+    grpo: grpo.make(questions),
+    distil: distil.make({ ...questions, settings: { ...questions.settings, teacher } }),
+    sft: sft.make(examples),
+    dpo: dpo.make(examples),
   };
   return Object.entries(made).map(([name, recipe]) => ({ name, recipe: name, run: run(recipe, { name }) }));
 }
@@ -118,13 +118,14 @@ function questionLines(): Line[] {
   };
   const questions = { ...data, ...wordsTaskSet() };
   // The generated questions have neither worked solutions nor documents, and `words` writes no verdict on two answers.
-  const played = QUESTION_RECIPES.filter((name) => {
-    const { data, verbs } = shipped.find(name).written!.needs;
+  const played = recipes.flatMap(({ name, written }) => {
+    if (!written) return [];
+    const { data, verbs } = written.needs;
     const isWorked = data.some((datum) => ['solution', 'steps', 'documents'].includes(datum));
-    return !isWorked && !verbs.includes('compare');
+    return isWorked || verbs.includes('compare') ? [] : [name];
   });
   return played.map((name) => {
-    const recipe = questionRecipeFrom({ recipe: name, ...questions });
+    const recipe = recipeFrom({ from: name, data: questions });
     // `words` does not write the scores by which a grader's reward pays.
     const isGraded = shipped.find(name).written!.needs.verbs.includes('rate') && 'gold' in recipe.rewards;
     const choice = isGraded ? { rewardFunction: 'gold' } : {};

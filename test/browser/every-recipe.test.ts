@@ -11,7 +11,7 @@ import { taskRecipe } from '../../cli/task-recipe.ts';
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import { registry } from '../../core/recipe/registry.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { grpo } from '../../recipes/grpo/recipe.ts';
 import { shipped } from '../../recipes/index.ts';
 import { humanised, meaningOf } from '../../web/dashboard/figures.js';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
@@ -30,7 +30,7 @@ const made = await taskRecipe({
   ...{ recipe: 'grpo', policy: 'words', tasks: ['examples/reasoning-gym/chain_sum.easy.jsonl'] },
   ...{ heldOut: '0.2', checker: 'number', extract: ['whole'], set: ['maxNew=64'] },
 });
-const onQuestions = grpoFrom({ ...made!.data, start: 'words' });
+const onQuestions = grpo.make({ ...made!.data, start: 'words' });
 const recipes = [...chosenRecipes(), onQuestions];
 const known = registry([...shipped.recipes, onQuestions]);
 /** The tokenizer of a run's start policy. */

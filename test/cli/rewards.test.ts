@@ -13,7 +13,7 @@ import { taskRecipe } from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { type RewardRollout, type RewardTask, scoreByModule } from '../../core/recipe/reward-function.ts';
 import { payByReward, rewardFigures, TOTAL } from '../../protocols/questions/weighted-reward.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { grpo } from '../../recipes/grpo/recipe.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-rewards-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -337,7 +337,7 @@ describe('sums', () => {
       ),
     );
     expect(new Set([...names, recipe.name]).size).toBe(4);
-    expect(() => grpoFrom(made.data)).toThrow(/reward module brief .* was not passed in/);
+    expect(() => grpo.make(made.data)).toThrow(/reward module brief .* was not passed in/);
   });
 });
 

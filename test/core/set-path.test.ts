@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pathsOf, withSettings } from '../../core/runs/set-path.ts';
 import { editDistance, nearest } from '../../core/text/nearest.ts';
-import { grpoSettings } from '../../recipes/grpo/from-data.ts';
+import { type GrpoData, grpo } from '../../recipes/grpo/recipe.ts';
 
 test('edits between names, by hand', () => {
   expect(editDistance('kitten', 'sitting')).toBe(3);
@@ -14,7 +14,7 @@ test('edits between names, by hand', () => {
 });
 
 test('settings are typed by their schema', () => {
-  expect(pathsOf(grpoSettings)).toEqual([
+  expect(pathsOf(grpo.settings)).toEqual([
     'maxNew',
     'temperature',
     'epochs',
@@ -35,6 +35,11 @@ test('settings are typed by their schema', () => {
     'adapter.rank',
     'adapter.alpha',
     'turnRewards',
+    // Of episodes.
+    'toolTurns',
+    'heldOutEpisodes.tasks',
+    'heldOutEpisodes.every',
+    'heldOutEpisodes.success',
     // The choices of method that every recipe with a policy gradient takes.
     'objective.kind',
     'objective.clipLow',
@@ -53,7 +58,8 @@ test('settings are typed by their schema', () => {
     'kl.estimator',
     'entropy',
   ]);
-  const set = (...assignments: string[]) => withSettings(grpoSettings, {}, assignments);
+  const set = (...assignments: string[]) =>
+    withSettings(grpo.settings, {}, assignments) as GrpoData['settings'];
   expect(set()).toMatchObject({ maxNew: 256, optimizer: { learningRate: 1e-5 } });
   expect(set()).not.toHaveProperty('adapter');
   expect(set('optimizer.learningRate=3e-4', 'maxNew=64', 'adapter.rank=8')).toMatchObject({

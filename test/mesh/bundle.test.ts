@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import type { BundledReward } from '../../cli/rewards/reward-module.ts';
+import { writeRecipe } from '../../cli/written-recipe.ts';
 import { bundleWorker, bundleWorkers } from '../../local/mesh/bundle.ts';
 import { installed } from '../../local/mesh/installation.ts';
 import { withOnnxOnDemand } from '../../local/mesh/onnx-on-demand.ts';
@@ -95,32 +97,37 @@ test('one module around several Workers is made once for each of them', async ()
 });
 
 test('runs on different files of tasks have one bundle, with their data beside it', async () => {
-  const recipe = (name: string, data: object, more = '') =>
-    moduleOf(
+  const recipe = (name: string, data: object, bundles: readonly BundledReward[] = []) =>
+    writeRecipe(folder, {
       name,
-      `/** Written by rollmesh from files of tasks: do not edit. */\n${more}export default JSON.parse(${JSON.stringify(JSON.stringify(data))}, null);\n`,
-    );
+      from: 'this test',
+      imports: [],
+      code: bundles.length ? '[data, modules]' : 'data',
+      data,
+      bundles,
+    });
   const bundleOf = async (...recipes: string[]) => {
     const [bundle] = await bundleWorkers([{ worker: 'judge', recipes }]);
     const found = bundle!.modules.filter(({ type }) => type === 'ESModule');
     return found.map(({ path, contents }) => [basename(path), String(contents)] as const);
   };
   const quoted = { text: 'told-by-this-test "quoted" \\ one' };
-  const one = await bundleOf(recipe('one.mjs', { name: 'one', ...quoted }));
-  const two = await bundleOf(recipe('two.mjs', { name: 'two', ...quoted }), recipe('three.mjs', { at: 3 }));
-  const dataOf = (text: string) => JSON.parse(JSON.parse(/^export default (.*);$/.exec(text)![1]!));
+  const one = await bundleOf(await recipe('one', { name: 'one', ...quoted }));
+  const two = await bundleOf(
+    await recipe('two', { name: 'two', ...quoted }),
+    await recipe('three', { at: 3 }),
+  );
+  const dataOf = (text: string) => JSON.parse(JSON.parse(/^export default (.*);\n$/.exec(text)![1]!));
   expect(one.map(([name]) => name)).toEqual(['worker.js', 'recipe-data-0.js']);
   expect(dataOf(one[1]![1])).toEqual({ name: 'one', ...quoted });
   expect(two.slice(1).map(([, text]) => dataOf(text))).toEqual([{ name: 'two', ...quoted }, { at: 3 }]);
   // The file is new, and so would be read again if the bundle depended on it.
-  const again = await bundleOf(recipe('four.mjs', { at: 4 }));
+  const again = await bundleOf(await recipe('four', { at: 4 }));
   expect(again[0]).toEqual(one[0]);
   expect(one[0]![1]).not.toContain('told-by-this-test');
   // A reward of the user's lies beside its recipe, and is bundled with it.
-  moduleOf('reward-1.mjs', `export default 'reward-of-this-test';`);
-  const rewarded = await bundleOf(
-    recipe('five.mjs', { at: 5 }, `import reward from './reward-1.mjs';\nconsole.log(reward);\n`),
-  );
+  const text = `export default 'reward-of-this-test';`;
+  const rewarded = await bundleOf(await recipe('five', { at: 5 }, [{ hash: '1', text }]));
   expect(rewarded.map(([name]) => name)).toEqual(['worker.js']);
   expect(rewarded[0]![1]).toContain('reward-of-this-test');
 });

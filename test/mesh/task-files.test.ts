@@ -4,14 +4,12 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
-import { FROM_FILES } from '../../cli/file-recipes.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { storeTasks } from '../../cli/shared/store-tasks.ts';
-import { made as madeOf, taskRecipe } from '../../cli/task-recipe.ts';
+import { taskRecipe, writeFromFiles } from '../../cli/task-recipe.ts';
 import { readPixmap } from '../../core/images/image.ts';
 import { imagesShown } from '../../core/images/shown.ts';
 import { measure } from '../../core/policy/measure.ts';
@@ -25,12 +23,13 @@ import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
 import { installed } from '../../local/mesh/installation.ts';
+import { dataOfWritten } from '../../local/mesh/written-recipes.ts';
 import { gatherReceipt } from '../../local/verify/receipt.ts';
 import { VersionChain } from '../../local/verify/verify-version.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
-import { grpoData } from '../../recipes/grpo/from-data.ts';
+import { grpo } from '../../recipes/grpo/recipe.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { verifySignature } from '../../workers/gateway/signature.ts';
 import { questionOf, randomTask, readTask } from '../../worlds/canvas/family.ts';
@@ -243,9 +242,10 @@ async function programsModule(): Promise<string> {
     set: ['maxNew=24', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0', 'temperature=1.5'],
   });
   const module = await files!.write(folder);
-  const written = readFileSync(module, 'utf8');
+  const data = dataOfWritten(module);
+  const written = readFileSync(data, 'utf8');
   expect(written).toContain(DEMANDING);
-  writeFileSync(module, written.replaceAll(DEMANDING, INERT));
+  writeFileSync(data, written.replaceAll(DEMANDING, INERT));
   return module;
 }
 
@@ -315,7 +315,7 @@ async function ratedModule(): Promise<string> {
       },
     ],
   };
-  return await madeOf(FROM_FILES.grpo, v.parse(grpoData, data), { report: [] }).write(folder);
+  return await writeFromFiles(folder, grpo.make(data).name, { from: 'grpo', data });
 }
 
 /** The recipes of the tests by what they show; their modules are bundled into one mesh. */

@@ -250,6 +250,8 @@ test('where a thread has ended, the next evaluation has others, and after the en
   const prompts = Array.from({ length: 4 }, (_, i) => ({ ids: [i], sampleIds: [`${i}`] }));
   const sample = () =>
     threads.sample({ name: 'p', version: 1 }, files, prompts, { maxNew: 1, temperature: 1, stop: [] });
+  threads.prepare();
+  expect(pools).toEqual(['pool 0']);
   await expect(sample()).rejects.toThrow('it has ended');
   expect(stopped).toEqual(['pool 0', 'pool 0']);
   expect(await sample()).toEqual(prompts.map(() => [completion]));

@@ -17,7 +17,7 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { episodeItems, rewardsToGo } from '../../protocols/episode-credit.ts';
 import { groupItems } from '../../protocols/solver.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { grpo as grpoOnFiles } from '../../recipes/grpo/recipe.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { smallConfig } from '../model/checkpoints.ts';
@@ -51,7 +51,7 @@ const data = {
   settings: { maxNew: 8 },
   agent: true,
 };
-const recipe = grpoFrom(data);
+const recipe = grpoOnFiles.make(data);
 const settings = {
   recipe: recipe.name,
   seed: 0,
@@ -236,7 +236,7 @@ test('a turn is credited with what it and the turns after it were paid; the last
   const toGo = [1, 1, 0.75, null, -2];
   expect(credited!.samples.map(({ rewards }) => rewards.reward)).toEqual(toGo);
   const plan = async (settings: object) => {
-    const { learn } = grpoFrom({ ...data, settings: { maxNew: 8, ...settings } });
+    const { learn } = grpoOnFiles.make({ ...data, settings: { maxNew: 8, ...settings } });
     const records = { round, proposals: { round: round.id, samples: [], tasks: [] }, groups: [group] };
     const { updates } = await learn(records as never, undefined as never);
     const [part] = updates[0]!.parts;
@@ -251,7 +251,7 @@ test('a turn is credited with what it and the turns after it were paid; the last
   expect(await plan({ turnRewards: 'episode' })).toEqual(byEpisode);
   expect(await plan({})).toEqual(byEpisode);
   const { agent: _, ...alone } = data;
-  expect(() => grpoFrom({ ...alone, settings: { turnRewards: 'turn' } })).toThrow(
+  expect(() => grpoOnFiles.make({ ...alone, settings: { turnRewards: 'turn' } })).toThrow(
     expect.objectContaining({ code: 'run.setting' }),
   );
 });
@@ -266,7 +266,7 @@ describe('seats', () => {
     { seats = SEATS, ...more }: { seats?: unknown; [setting: string]: unknown } = {},
     freeze: string[] = [],
   ) => {
-    const made = grpoFrom({ ...data, seats, settings: { maxNew: 8, ...more } });
+    const made = grpoOnFiles.make({ ...data, seats, settings: { maxNew: 8, ...more } });
     const asked = { ...settings, recipe: made.name, freeze };
     return { recipe: made, round: roundOf(asked, bindingsOf(made, asked), 4, 7) };
   };
@@ -488,7 +488,7 @@ describe('seats', () => {
     const made =
       (seats: unknown, more: object = {}) =>
       () =>
-        grpoFrom({ ...data, seats, ...more });
+        grpoOnFiles.make({ ...data, seats, ...more });
     expect(made([{ name: 'a' }, { name: 'a' }])).toThrow('seats with names of their own');
     expect(made([{ name: 'a', policy: { name: 'words', version: 0 } }])).toThrow(
       'at least one seat that is trained',

@@ -1,7 +1,7 @@
 /** A name that an order asks for is looked up in a recipe's own table. */
 import { expect, test } from 'vitest';
 import { entryNamed, rewardNamed } from '../../protocols/solver.ts';
-import { methodOf } from '../../recipes/grpo/recipe.ts';
+import { methodOf } from '../../recipes/grpo/plan.ts';
 
 const table = { gold: 1, format: 0 };
 

@@ -10,8 +10,8 @@ import { textOf } from '../../core/renderer/policy-text.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
-import { episodeRecipeFrom } from '../../recipes/on-episodes.ts';
+import { fromEpisodes } from '../../recipes/from-files.ts';
+import { grpo } from '../../recipes/grpo/recipe.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { smallConfig } from '../model/checkpoints.ts';
@@ -46,7 +46,7 @@ const data = {
   heldOut: [task(9), task(10)],
   tools: ['run_javascript'],
 };
-const grpo = grpoFrom({ ...data, settings: { maxNew: 400, toolTurns: 3 } });
+const recipe = grpo.make({ ...data, settings: { maxNew: 400, toolTurns: 3 } });
 
 const called = (code: string, name = 'run_javascript') =>
   `<tool_call>\n${JSON.stringify({ name, arguments: { code } })}\n</tool_call>`;
@@ -102,7 +102,7 @@ async function played(recipe: Recipe, spoken = text, scripts = SCRIPTS) {
 }
 
 test('a policy reads what its program came to, and the checker pays what it answers then on all turns', async () => {
-  const { group, prompts } = await played(grpo);
+  const { group, prompts } = await played(recipe);
   expect(group.samples.map(({ turn, rewards }) => [turn, rewards.reward])).toEqual([
     [0, 1],
     [1, 1],
@@ -128,7 +128,7 @@ test('a policy reads what its program came to, and the checker pays what it answ
 });
 
 test('an audit runs the programs again, and finds a result that no program gave', async () => {
-  const { round, proposals, group } = await played(grpo);
+  const { round, proposals, group } = await played(recipe);
   const audit = async (change: (group: ScoredGroup) => void) => {
     const forged = structuredClone(group);
     change(forged);
@@ -139,7 +139,7 @@ test('an audit runs the programs again, and finds a result that no program gave'
       use: () => Promise.reject(new Error('no model')),
       recipeState: async () => undefined,
     };
-    await rereadRound(ledger, { recipe: grpo, round, proposals, groups: [forged] }, tools);
+    await rereadRound(ledger, { recipe, round, proposals, groups: [forged] }, tools);
     return ledger.findings.map((finding) => finding.class);
   };
   expect(await audit(() => {})).toEqual([]);
@@ -151,7 +151,7 @@ test('an audit runs the programs again, and finds a result that no program gave'
 });
 
 test('other recipes train on such episodes, and the evaluation plays them, too', async () => {
-  const recipe = episodeRecipeFrom({ ...data, recipe: 'dapo', settings: { maxNew: 400 } });
+  const recipe = fromEpisodes('dapo').make({ ...data, settings: { maxNew: 400 } });
   const { round, proposals, group, parts } = await played(recipe, text, [...SCRIPTS.slice(0, 3), ['42']]);
   const plan = await recipe.learn(
     { round, proposals, groups: [group], recipeState: undefined, version: 0 },
@@ -170,6 +170,6 @@ test('other recipes train on such episodes, and the evaluation plays them, too',
 
 test('a policy whose template knows no tools is refused before it is asked anything', async () => {
   const plain = speaks(SMOLLM_TEMPLATE);
-  await expect(played(grpo, plain)).rejects.toMatchObject({ code: 'serving.tools' });
-  expect(() => grpoFrom({ ...data, tools: undefined, settings: { toolTurns: 3 } })).toThrow();
+  await expect(played(recipe, plain)).rejects.toMatchObject({ code: 'serving.tools' });
+  expect(() => grpo.make({ ...data, tools: undefined, settings: { toolTurns: 3 } })).toThrow();
 });

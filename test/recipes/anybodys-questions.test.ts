@@ -7,13 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { FROM_FILES } from '../../cli/file-recipes.ts';
 import { neededOfFiles } from '../../cli/recipe/runs-on.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import { checkRecipe } from '../../core/recipe/check-recipe.ts';
 import { playRounds } from '../../local/testing/index.ts';
+import { FROM_FILES } from '../../recipes/from-files.ts';
 import { recipes } from '../../recipes/index.ts';
-import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
 import { anybody } from './anybody.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-questions-'));
@@ -32,7 +31,7 @@ const rows = Array.from({ length: 12 }, (_, i) => ({
 }));
 writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
 
-const ON_FILES = Object.keys(FROM_FILES);
+const ON_FILES = [...FROM_FILES.keys()];
 /** A teacher has the same tokens: here it is the policy itself, as it was. */
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   distil: ['maxNew=8', 'teacher.policy=anybody'],
@@ -41,10 +40,10 @@ const SETTINGS: Readonly<Record<string, readonly string[]>> = {
 
 test('every recipe that is listed as running on files is played here', () => {
   const listed = recipes.flatMap((recipe) => (neededOfFiles(recipe) ? [recipe.name] : []));
-  expect([...ON_FILES, ...QUESTION_RECIPES]).toEqual(expect.arrayContaining(listed));
+  expect(ON_FILES).toEqual(expect.arrayContaining(listed));
 });
 
-test.each([...ON_FILES, ...QUESTION_RECIPES])('%s', async (name) => {
+test.each(ON_FILES)('%s', async (name) => {
   const made = await taskRecipe({
     recipe: name,
     policy: 'anybody',

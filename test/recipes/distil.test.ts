@@ -13,7 +13,7 @@ import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { runInProcess } from '../../local/run/single-process.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { distilFrom } from '../../recipes/distil/from-data.ts';
+import { distil } from '../../recipes/distil/recipe.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
@@ -49,7 +49,7 @@ async function planOf(settings: object, policy = 'small') {
     { prompt: [1, 2], ids: [4, 5, 6] },
   ];
   const records = { groups: [{ samples }], round: { settings: { policy } } } as unknown as RoundRecords;
-  return distilFrom(dataOf(settings)).learn(records, {} as never);
+  return distil.make(dataOf(settings)).learn(records, {} as never);
 }
 
 test('every token that was sampled is taught by the teacher, and an empty answer is left out', async () => {
@@ -88,18 +88,18 @@ test('divergence and teacher are as the settings say; an earlier version of the 
 });
 
 test('without a teacher, and with a setting that is none, there is no recipe; another setting is another recipe', () => {
-  expect(() => distilFrom(dataOf({}))).toThrow(/has no teacher\. Expected --set teacher\.policy=NAME/);
-  expect(() => distilFrom(dataOf({ teacher, divergence: { kind: 'jensen-shannon', beta: 1 } }))).toThrow();
+  expect(() => distil.make(dataOf({}))).toThrow(/has no teacher\. Expected --set teacher\.policy=NAME/);
+  expect(() => distil.make(dataOf({ teacher, divergence: { kind: 'jensen-shannon', beta: 1 } }))).toThrow();
   const names = [
     { teacher },
     { teacher: { policy: 'large' } },
     { teacher, divergence: { kind: 'forward-kl' } },
   ];
-  expect(new Set(names.map((settings) => distilFrom(dataOf(settings)).name)).size).toBe(3);
+  expect(new Set(names.map((settings) => distil.make(dataOf(settings)).name)).size).toBe(3);
 });
 
 test('a teacher with other tokens is refused before anything is sampled', async () => {
-  const recipe = distilFrom(dataOf({ teacher: { policy: 'words' } }));
+  const recipe = distil.make(dataOf({ teacher: { policy: 'words' } }));
   const order = { recipe: recipe.name, seed: 0, rounds: 1, freeze: [], policy: 'p', tasks: 2, groupSize: 2 };
   const store = new MemoryRunStore();
   await store.commitVersion({ name: 'p', version: 0 }, await readPolicyFolder('models/arithmetic-base'));
@@ -120,7 +120,7 @@ describe('rounds', () => {
   afterAll(() => trainer.dispose());
 
   test('a policy comes to answer as a teacher six times its size does, who stays at its version', async () => {
-    const recipe = distilFrom(
+    const recipe = distil.make(
       dataOf({
         teacher: { policy: 'larger' },
         maxNew: 26,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -12,10 +13,10 @@ import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { runInProcess } from '../../local/run/single-process.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { conversationSpans, lastSpan, pairSpans } from '../../protocols/examples/round.ts';
-import { dpoFrom, planPairs } from '../../recipes/dpo/recipe.ts';
+import { dpo, planPairs } from '../../recipes/dpo/recipe.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
-import { sftFrom } from '../../recipes/sft/recipe.ts';
-import { spinFrom } from '../../recipes/spin/from-data.ts';
+import { sft } from '../../recipes/sft/recipe.ts';
+import { spinOnConversations } from '../../recipes/spin/conversations.ts';
 import { randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { exampleIdentity, readConversations, readPairs } from '../../worlds/file/read-examples.ts';
 import { taskSet } from '../../worlds/file/task-set.ts';
@@ -135,7 +136,7 @@ test('an opponent of spin answers the prompt of the data, and nothing that does 
   );
   const rows = ['short', 'x'.repeat(60)].map((question) => ({ question, answer: 'yes' }));
   const tasks = await readConversations('c.jsonl', lines(rows));
-  const recipe = spinFrom({
+  const recipe = spinOnConversations.make({
     name: 'c',
     start: 's',
     sources: [{ weight: 1, tasks }],
@@ -250,12 +251,7 @@ describe('rounds', () => {
     return { task, answer: runningTotals(task).at(-1)! };
   });
 
-  async function play(
-    recipe: ReturnType<typeof sftFrom>,
-    variant?: string,
-    rounds = 2,
-    rewardFunction = 'none',
-  ) {
+  async function play(recipe: Recipe, variant?: string, rounds = 2, rewardFunction = 'none') {
     const store = new MemoryRunStore();
     await store.commitVersion({ name: 'p', version: 0 }, start);
     const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
@@ -299,12 +295,12 @@ describe('rounds', () => {
       heldOut,
       settings: { optimizer: { learningRate: 1e-4, warmup: 1 } },
     };
-    const { summary, weights } = await play(sftFrom(data), undefined, 3);
+    const { summary, weights } = await play(sft.make(data), undefined, 3);
     const [before, after] = [summary.heldout[0]!, summary.heldout.at(-1)!];
     expect(after.accuracy).toBeGreaterThan(before.accuracy);
-    expect((await play(sftFrom(data), undefined, 3)).weights).toEqual(weights);
-    expect(sftFrom(data).name).toMatch(/^sft-[0-9a-f]{10}$/);
-    expect(() => sftFrom({ ...data, settings: { optimizer: { schedule: 'cosine' } } })).toThrow(
+    expect((await play(sft.make(data), undefined, 3)).weights).toEqual(weights);
+    expect(sft.make(data).name).toMatch(/^sft-[0-9a-f]{10}$/);
+    expect(() => sft.make({ ...data, settings: { optimizer: { schedule: 'cosine' } } })).toThrow(
       /no optimizer\.totalSteps/,
     );
   });
@@ -313,7 +309,7 @@ describe('rounds', () => {
     const rows = sums.map(({ task }) => ({ question: task, answer: '<answer>0' }));
     const tasks = await readConversations('sums.jsonl', lines(rows));
     const { sources, heldOut } = taskSet([{ tasks, weight: 1 }], { share: 0.2 }, exampleIdentity);
-    const recipe = spinFrom({
+    const recipe = spinOnConversations.make({
       name: 'sums',
       start: 'arithmetic-base',
       sources,
@@ -341,7 +337,7 @@ describe('rounds', () => {
       settings: { optimizer: { learningRate: 3e-4, warmup: 1 } },
     };
     for (const variant of [undefined, 'ipo', 'kto', 'simpo', 'orpo']) {
-      const { summary } = await play(dpoFrom(data), variant);
+      const { summary } = await play(dpo.make(data), variant);
       const margin = (at: number) => summary.heldout.at(at)!.figures?.margin ?? Number.NaN;
       expect(margin(-1), variant ?? 'dpo').toBeGreaterThan(margin(0));
     }

@@ -14,8 +14,8 @@ import { deriveId } from '../../core/random.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { episodeFigures } from '../../protocols/held-out-episodes.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
-import { EPISODE_RECIPES, episodeRecipeFrom } from '../../recipes/on-episodes.ts';
+import { FROM_EPISODES, fromEpisodes } from '../../recipes/from-files.ts';
+import { grpo } from '../../recipes/grpo/recipe.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { writeTask } from '../../worlds/questions/task-text.ts';
 import { groupOf, turnsOf } from './turns.ts';
@@ -27,8 +27,7 @@ const task = (i: number) => ({
   difficulty: null,
 });
 const placed = (i: number) => ({ ...task(i), file: 'a.jsonl', line: i + 1 });
-const data = (recipe: string, settings: object = {}) => ({
-  recipe,
+const data = (settings: object = {}) => ({
   name: 'a.jsonl',
   start: 'arithmetic-base',
   checker: 'number',
@@ -100,7 +99,7 @@ async function planOf(
     index = 1,
   }: { variant?: string; groups?: readonly ScoredGroup[]; more?: object; index?: number } = {},
 ): Promise<TrainingPlan> {
-  const recipe = episodeRecipeFrom(data(name, more));
+  const recipe = fromEpisodes(name).make(data(more));
   const asked = settings(recipe.name, variant);
   const round = roundOf(asked, bindingsOf(recipe, asked), index, 0);
   const records = {
@@ -142,7 +141,7 @@ test('llama-rl centres rewards and does not divide, and its sampler lags', async
     [11, 0.5],
     [11, 0.5],
   ]);
-  const recipe = episodeRecipeFrom(data('llama-rl'));
+  const recipe = fromEpisodes('llama-rl').make(data());
   expect(bindingsOf(recipe, settings(recipe.name, 'aipo-4'))).toEqual({ solver: { lag: 4 } });
 });
 
@@ -209,7 +208,7 @@ test('q-evolve asks its critic after the prompt of each answer, and credits what
 
 describe('held-out episodes', () => {
   const HELD = { heldOutEpisodes: { tasks: 2, every: 2 } };
-  const recipe = episodeRecipeFrom(data('sft', HELD));
+  const recipe = fromEpisodes('sft').make(data(HELD));
   const texts = [90, 91].map((i) => writeTask(task(i)));
 
   test('are of the first held-out tasks, in every other round, and their agents are told so', async () => {
@@ -227,7 +226,7 @@ describe('held-out episodes', () => {
     expect([recipe.isMeasured!(texts[1]!), recipe.isMeasured!(one[0]!.task)]).toEqual([true, false]);
   });
 
-  test.each(EPISODE_RECIPES)('never train %s', async (name) => {
+  test.each([...FROM_EPISODES.keys()])('never train %s', async (name) => {
     const own = await planOf(name, { more: HELD });
     const withHeld = [
       ...GROUPS,
@@ -270,8 +269,8 @@ describe('held-out episodes', () => {
   });
 
   test('need agents', () => {
-    const { recipe: _, ...questions } = data('grpo', HELD);
-    expect(() => grpoFrom(questions)).toThrow(/heldOutEpisodes means nothing here/);
-    expect(grpoFrom({ ...questions, agent: true }).isMeasured!(texts[0]!)).toBe(true);
+    const questions = data(HELD);
+    expect(() => grpo.make(questions)).toThrow(/heldOutEpisodes means nothing here/);
+    expect(grpo.make({ ...questions, agent: true }).isMeasured!(texts[0]!)).toBe(true);
   });
 });

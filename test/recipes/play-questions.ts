@@ -6,7 +6,7 @@ import { registry } from '../../core/recipe/registry.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { recipeFrom } from '../../recipes/from-files.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY } from './say.ts';
 
@@ -46,7 +46,7 @@ export async function play({
 }: Played) {
   const chat = chatOf(positions);
   const decode = (ids: readonly number[]) => chat.tokenizer.decode([...ids]);
-  const recipe = questionRecipeFrom({ ...SAY, ...given, recipe: name });
+  const recipe = recipeFrom({ from: name, data: { ...SAY, ...given } });
   const { settings } = runOf(registry([recipe]), {
     recipe: recipe.name,
     seed: 0,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stepEnds } from '../../protocols/examples/steps.ts';
-import { rewardModelFrom } from '../../recipes/reward-model/recipe.ts';
+import { rewardModel } from '../../recipes/reward-model/recipe.ts';
 import { readRated } from '../../worlds/file/read-examples.ts';
 import { writeTask } from '../../worlds/questions/task-text.ts';
 import { recordsOf, solved } from './records.ts';
@@ -47,7 +47,7 @@ test('a round learns pairs by their odds, labels after the last token and steps 
     const read = { messages: [{ role: 'user' as const, content: 'q' }], answer: 'a', difficulty: null };
     return { ...read, metadata, file: 'f.jsonl', line: 1 };
   };
-  const recipe = rewardModelFrom({
+  const recipe = rewardModel.make({
     name: 'f.jsonl',
     start: 'p',
     sources: [{ weight: 1, tasks: [task({ label: 1 })] }],

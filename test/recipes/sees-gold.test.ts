@@ -16,8 +16,8 @@ import {
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { SOLVER } from '../../protocols/solver.ts';
+import { recipeFrom } from '../../recipes/from-files.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
-import { QUESTION_RECIPES, questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { type Moment, momentsOf, openMoment } from './played-plan.ts';
@@ -255,21 +255,24 @@ const SOURCES = [
   },
 ];
 const onFiles = (recipe: string, more: object = {}) =>
-  questionRecipeFrom({ ...SAY, sources: SOURCES, recipe, ...more });
+  recipeFrom({ from: recipe, data: { ...SAY, sources: SOURCES, ...more } });
 
 /** Roles that are told no more than whether an answer is right. */
 const TOLD_WHETHER_RIGHT = ['sd-zero/reviser', 'svs/writer', 'rlver/assistant', 'sweet-rl/assistant'];
 
-test.each(QUESTION_RECIPES)('on questions of files %s says which roles are shown answers', async (name) => {
-  const recipe = onFiles(name);
-  const says = ['Say four', '<answer>yes</answer>', '<answer>7</answer>', '<answer>red</answer>'];
-  const { asked, shown } = await shownPlanted(recipe, says);
-  expect(asked.size).toBeGreaterThan(0);
-  const named = withGold(recipe).filter(
-    (role) => ![...TOLD_WHETHER_RIGHT, ...MEASURES_WITH_GOLD].includes(`${name}/${role}`),
-  );
-  expect([...shown].sort()).toEqual(named.sort());
-});
+test.each(recipes.flatMap(({ name, written }) => (written ? [name] : [])))(
+  'on questions of files %s says which roles are shown answers',
+  async (name) => {
+    const recipe = onFiles(name);
+    const says = ['Say four', '<answer>yes</answer>', '<answer>7</answer>', '<answer>red</answer>'];
+    const { asked, shown } = await shownPlanted(recipe, says);
+    expect(asked.size).toBeGreaterThan(0);
+    const named = withGold(recipe).filter(
+      (role) => ![...TOLD_WHETHER_RIGHT, ...MEASURES_WITH_GOLD].includes(`${name}/${role}`),
+    );
+    expect([...shown].sort()).toEqual(named.sort());
+  },
+);
 
 test('a judge is shown them by a rubric that names the reference, and no other judge is', async () => {
   const judge = (name: string, content: string) => ({

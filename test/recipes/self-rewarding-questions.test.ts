@@ -6,14 +6,13 @@ import { registry } from '../../core/recipe/registry.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { recipeFrom } from '../../recipes/from-files.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY, sayTask } from './say.ts';
 
-const recipe = questionRecipeFrom({
-  ...SAY,
-  recipe: 'self-rewarding',
-  sources: [{ weight: 1, tasks: [sayTask('Say one', 'one', 1)] }],
+const recipe = recipeFrom({
+  from: 'self-rewarding',
+  data: { ...SAY, sources: [{ weight: 1, tasks: [sayTask('Say one', 'one', 1)] }] },
 });
 const chat = chatOf(1024);
 

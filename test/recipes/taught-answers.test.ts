@@ -5,7 +5,7 @@ import { registry } from '../../core/recipe/registry.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { recipeFrom } from '../../recipes/from-files.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY } from './say.ts';
 
@@ -22,7 +22,7 @@ async function play(
   { variant, positions = 1024, settings = SAY.settings }: Options = {},
 ) {
   const chat = chatOf(positions);
-  const recipe = questionRecipeFrom({ ...SAY, recipe: name, settings });
+  const recipe = recipeFrom({ from: name, data: { ...SAY, settings } });
   const order = runOf(registry([recipe]), {
     recipe: recipe.name,
     seed: 0,

@@ -6,15 +6,17 @@ import { registry } from '../../core/recipe/registry.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { recipeFrom } from '../../recipes/from-files.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY, sayTask } from './say.ts';
 
 const SOLUTION = 'It is the first number.\nThat is one.';
-const recipe = questionRecipeFrom({
-  ...SAY,
-  recipe: 'trace',
-  sources: [{ weight: 1, tasks: [{ ...sayTask('Say one', 'one', 1), solution: SOLUTION }] }],
+const recipe = recipeFrom({
+  from: 'trace',
+  data: {
+    ...SAY,
+    sources: [{ weight: 1, tasks: [{ ...sayTask('Say one', 'one', 1), solution: SOLUTION }] }],
+  },
 });
 const chat = chatOf(4096);
 const { decode, encode } = chat.tokenizer;

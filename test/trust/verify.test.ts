@@ -30,7 +30,7 @@ import {
 } from '../../local/verify/receipt.ts';
 import { type VerifiedMesh, VersionChain, verifyVersion } from '../../local/verify/verify-version.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { distilFrom } from '../../recipes/distil/from-data.ts';
+import { distil } from '../../recipes/distil/recipe.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
@@ -164,7 +164,7 @@ test('a version that another policy taught is trained again with the teacher tha
     file: 'sums',
     line: at,
   });
-  const recipe = distilFrom({
+  const recipe = distil.make({
     name: 'sums',
     start: 'arithmetic-base',
     checker: 'number',

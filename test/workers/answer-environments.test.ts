@@ -7,9 +7,9 @@ import { textOf } from '../../core/renderer/policy-text.ts';
 import { readStart } from '../../local/find-start.ts';
 import { exactReward } from '../../protocols/answer-rewards.ts';
 import { solverAlone } from '../../protocols/solver.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { recipeFrom } from '../../recipes/from-files.ts';
+import { grpo } from '../../recipes/grpo/recipe.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
-import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { type Ask, holdEpisode } from '../../workers/api/environment/hold-episode.ts';
 import { orsHost } from '../../workers/api/environment/ors-host.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
@@ -472,8 +472,8 @@ describe('questions', () => {
   ];
 
   test.each([
-    ['grpo', grpoFrom(data)],
-    ['sdpo', questionRecipeFrom({ recipe: 'sdpo', ...data })],
+    ['grpo', grpo.make(data)],
+    ['sdpo', recipeFrom({ from: 'sdpo', data })],
   ])('of a file are served by the run that has it: %s', async (_, recipe) => {
     const { client } = await served({ recipes: registry([recipe], hostedFamilies) });
     const environment = recipe.name;

@@ -8,6 +8,7 @@ import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { DistillationPart, Divergence } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
+import type { FromFiles } from '../../core/recipe/from-files.ts';
 import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -28,7 +29,7 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 const { maxNew, temperature, epochs, examined, optimizer, adapter } = questionSettings;
 
 /** What `--set` may change. */
-export const distilSettings = v.strictObject({
+const settings = v.strictObject({
   ...{ maxNew, temperature, epochs, examined, optimizer, adapter },
   /** The teacher. It has to be named, and is optional in the type only because settings are set one after the other. */
   teacher: v.optional(
@@ -49,20 +50,16 @@ export const distilSettings = v.strictObject({
   ),
 });
 
-export const distilData = v.strictObject({ ...questionEntries, settings: distilSettings });
-type DistilData = v.InferOutput<typeof distilData>;
+const data = v.strictObject({ ...questionEntries, settings });
+type DistilData = v.InferOutput<typeof data>;
 
 const divergenceOf = ({ kind, beta }: DistilData['settings']['divergence']): Divergence =>
   kind === 'jensen-shannon' ? { kind, beta } : { kind };
 
-/**
- * Throws `distil.teacher` where no teacher is named, and a validation error where the data does not fit the schema, because another version of
- * rollmesh or a person wrote it.
- */
-export function distilFrom(given: unknown): Recipe {
-  const data = v.parse(distilData, given);
+/** Throws `distil.teacher` where no teacher is named. */
+function recipeOf(given: DistilData): Recipe {
   const { teacher, divergence, top, optimizer, epochs, adapter, maxNew, temperature, examined } =
-    data.settings;
+    given.settings;
   const { policy, version } = teacher;
   if (policy === undefined)
     throw wrongInput('distil.teacher', 'Recipe distil has no teacher.', {
@@ -72,18 +69,18 @@ export function distilFrom(given: unknown): Recipe {
     });
   expectSchedule(optimizer);
   const round = questionRound({
-    name: data.name,
-    tasks: { sources: data.sources, heldOut: data.heldOut },
-    checker: findChecker(data.checker, [...CHECKERS, listProgram]),
-    extract: data.extract,
+    name: given.name,
+    tasks: { sources: given.sources, heldOut: given.heldOut },
+    checker: findChecker(given.checker, [...CHECKERS, listProgram]),
+    extract: given.extract,
     maxNew,
     temperature,
     examined,
     rewards: rewardsOf(undefined, {}),
   });
   return {
-    name: `distil-${deriveId('distil', JSON.stringify(data)).slice(0, 10)}`,
-    called: `distil on ${data.name}`,
+    name: `distil-${deriveId('distil', JSON.stringify(given)).slice(0, 10)}`,
+    called: `distil on ${given.name}`,
     title: 'On-policy distillation from another policy',
     paper: arXiv(
       '2306.13649',
@@ -106,10 +103,10 @@ export function distilFrom(given: unknown): Recipe {
       'The teacher reads the student’s prompt and tokens as they are, so both need the same tokenizer.',
     ],
     figures: QUESTION_FIGURES,
-    startPolicy: data.start,
+    startPolicy: given.start,
     tasks: 32,
     groupSize: 2,
-    ...objectsOfTasks(data),
+    ...objectsOfTasks(given),
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...round,
     roles: {
@@ -139,3 +136,12 @@ export function distilFrom(given: unknown): Recipe {
     },
   };
 }
+
+export const distil: FromFiles = {
+  reads: 'questions',
+  needs: ['answer'],
+  settings,
+  data,
+  make: (given) => recipeOf(v.parse(data, given)),
+  noSum: 'nobody is paid, since it learns from a teacher',
+};

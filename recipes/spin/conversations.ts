@@ -3,6 +3,7 @@
  * answers.
  */
 import * as v from 'valibot';
+import type { FromFiles } from '../../core/recipe/from-files.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
@@ -17,14 +18,14 @@ import { EPOCHS, OPPONENT, PLAYER, PUBLISHED_LAMBDA, planIteration, spin } from 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-export const spinSettings = v.strictObject({
+const settings = v.strictObject({
   ...exampleEntries(5e-7),
   epochs: v.optional(count, EPOCHS),
   /** Longest answer of the opponent in tokens, its end included. */
   maxNew: v.optional(count, 256),
   lambda: v.optional(positive, PUBLISHED_LAMBDA),
 });
-export const spinData = exampleData(spinSettings);
+const data = exampleData(settings);
 
 /** Samples one answer of the opponent to the prompt of each conversation; none where prompt, answer and the file's answer do not fit. */
 async function answer(
@@ -52,17 +53,15 @@ async function answer(
   });
 }
 
-/** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
-export function spinFrom(given: unknown): Recipe {
-  const data = v.parse(spinData, given);
-  const { epochs, examined, maxNew, lambda } = data.settings;
+function recipeOf(given: v.InferOutput<typeof data>): Recipe {
+  const { epochs, examined, maxNew, lambda } = given.settings;
   const { stop: _stop, describe: _describe, ...recipe } = spin;
   return {
     ...recipe,
-    ...trainedOn('spin', data),
+    ...trainedOn('spin', given),
     method: {
       ...recipe.method!,
-      setting: `Conversations come from files (${data.name}); the last answer of each is the data’s response. The policy is any that the mesh can train, and it is asked by its own chat template.`,
+      setting: `Conversations come from files (${given.name}); the last answer of each is the data’s response. The policy is any that the mesh can train, and it is asked by its own chat template.`,
       objective:
         'The loss of a pair is -log σ(λ [log p(y)/p_t(y) - log p(y’)/p_t(y’)]), where p_t is the opponent, which is also the reference, and λ = 0.1 unless the settings say otherwise.',
       schedule:
@@ -81,8 +80,8 @@ export function spinFrom(given: unknown): Recipe {
     variants: { sft: recipe.variants!.sft! },
     ...exampleRound({
       role: PLAYER,
-      name: data.name,
-      tasks: data,
+      name: given.name,
+      tasks: given,
       examined,
       spans: conversationSpans,
       // Plain supervised fine-tuning raises this likelihood, too.
@@ -103,3 +102,11 @@ export function spinFrom(given: unknown): Recipe {
     },
   };
 }
+
+export const spinOnConversations: FromFiles = {
+  reads: 'conversations',
+  needs: ['conversations'],
+  settings,
+  data,
+  make: (given) => recipeOf(v.parse(data, given)),
+};
