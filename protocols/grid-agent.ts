@@ -24,12 +24,15 @@ import { withEpisodeRewards } from './episode-credit.ts';
 import { coinOf, sealedGold } from './gold.ts';
 
 export const AGENT = 'agent';
-/** `<answer>`, five actions separated by spaces, the stop token, and one token more, by which an answer that is too long is noticed. */
-export const TURN_TOKENS = 12;
+
+/** How an observation is shown to the agent: as it is, or as a picture. */
+export type Sight = (observation: string) => string;
+const asText: Sight = (observation) => observation;
 
 const play = (
   context: RoundContext,
   episodes: readonly { readonly id: string; readonly task: string }[],
+  see: Sight,
   { heldOut = false, temperature }: { heldOut?: boolean; temperature?: number } = {},
 ) =>
   playEpisodes(
@@ -38,7 +41,7 @@ const play = (
     episodes.map(({ id, task }) => {
       const game = openGrid(task, heldOut);
       const situation = game.start();
-      return { id, prompt: agentPrompt(situation.observation), world: { game, situation } };
+      return { id, prompt: agentPrompt(see(situation.observation)), world: { game, situation } };
     }),
     {
       maxTurns: MAX_GRID_TURNS,
@@ -47,7 +50,7 @@ const play = (
         const parsed = parseActions(text);
         return {
           world: { game, situation: next },
-          reply: next.done ? null : agentSees(next.observation),
+          reply: next.done ? null : agentSees(see(next.observation)),
           outcome: parsed.ok ? 'ok' : parsed.reason,
         };
       },
@@ -59,6 +62,7 @@ const play = (
 export async function rollGrid(
   context: RoundContext,
   tasks: readonly AdmittedTask[],
+  see: Sight = asText,
 ): Promise<RolloutGroup[]> {
   const { groupSize } = context.round.settings;
   const played = await play(
@@ -66,26 +70,13 @@ export async function rollGrid(
     tasks.flatMap(({ group, task }) =>
       Array.from({ length: groupSize }, (_, i) => ({ id: rolloutId(group, AGENT, i), task })),
     ),
+    see,
   );
   return tasks.map((task, t) => ({
     round: context.round.id,
     ...task,
     samples: played.slice(t * groupSize, (t + 1) * groupSize).flatMap(({ turns }) => turns),
   }));
-}
-
-/** Rewards by episode, written on each of its turns; an answer is exact where the episode succeeded. */
-function scoreGrid(
-  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
-  group: RolloutGroup,
-  rewardOf: (outcome: () => GridOutcome, turns: readonly Sample[]) => number,
-): ScoredGroup {
-  const rated = episodesOf(group.samples).map((turns) => {
-    const texts = turns.map(({ ids }) => tokenizer.decode(ids));
-    const outcome = gridOutcome(openGrid(group.task), texts);
-    return { turns, rewards: { reward: rewardOf(() => outcome, turns) }, exact: outcome.success };
-  });
-  return withEpisodeRewards(group, rated);
 }
 
 /** The rewards that are controls: they know nothing of the goal. */
@@ -97,20 +88,46 @@ export const GRID_CONTROLS: Readonly<Record<'format' | 'random', RewardInfo>> = 
   random: { usesGold: false, description: 'control: a fair coin' },
 };
 
-/** Pays each episode what `earned` says of its outcome, or by the control that the run selects. */
+/** An episode of a group, told again from its texts. */
+export interface GridEpisode {
+  readonly turns: readonly Sample[];
+  readonly texts: readonly string[];
+  readonly outcome: GridOutcome;
+}
+
+/** Pays the episodes of each group what `earned` says of all of them [episodes], or by the control that the run selects. An answer is exact where the episode succeeded. */
+export const judgeGridTogether = (
+  { recipe, round, tokenizer }: Pick<RoundContext, 'recipe' | 'round' | 'tokenizer'>,
+  groups: readonly RolloutGroup[],
+  earned: (episodes: readonly GridEpisode[], group: RolloutGroup) => readonly number[],
+): ScoredGroup[] =>
+  groups.map((group) => {
+    const episodes = episodesOf(group.samples).map((turns): GridEpisode => {
+      const texts = turns.map(({ ids }) => tokenizer.decode(ids));
+      return { turns, texts, outcome: gridOutcome(openGrid(group.task), texts) };
+    });
+    const { rewardFunction } = round.settings;
+    const rewards =
+      rewardFunction === 'random'
+        ? episodes.map(({ turns }) => Number(coinOf(turns[0]!.id)))
+        : rewardFunction === 'format'
+          ? episodes.map(({ turns }) => mean(turns.map(({ outcome: kept }) => Number(kept === 'ok'))))
+          : earned(sealedGold({ recipe, round }, episodes)(), group);
+    const rated = episodes.map(({ turns, outcome }, e) => ({
+      turns,
+      rewards: { reward: rewards[e]! },
+      exact: outcome.success,
+    }));
+    return withEpisodeRewards(group, rated);
+  });
+
+/** Pays each episode what `earned` says of its outcome. */
 export const judgeGrid = (
   context: RoundContext,
   groups: readonly RolloutGroup[],
   earned: (outcome: GridOutcome) => number,
 ): ScoredGroup[] =>
-  groups.map((group) =>
-    scoreGrid(context, group, (outcome, turns) => {
-      const { rewardFunction } = context.round.settings;
-      if (rewardFunction === 'random') return Number(coinOf(turns[0]!.id));
-      if (rewardFunction === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
-      return earned(sealedGold(context, outcome())());
-    }),
-  );
+  judgeGridTogether(context, groups, (episodes) => episodes.map(({ outcome }) => earned(outcome)));
 
 const worldsOf = (kind: GridKind, { most }: EvaluationTasks) =>
   Array.from({ length: Math.min(EXAM_WORLDS, most) }, (_, i) => examWorld(kind, i));
@@ -119,6 +136,7 @@ const worldsOf = (kind: GridKind, { most }: EvaluationTasks) =>
 export async function evaluateGrid(
   context: EvaluationContext,
   kinds: readonly GridKind[],
+  see: Sight = asText,
 ): Promise<Evaluation> {
   const { heldOut } = context.evaluationTasks;
   const figures: Record<string, number> = {};
@@ -133,7 +151,7 @@ export async function evaluateGrid(
       ['greedy', 0],
       ['sampled', 1],
     ] as const) {
-      const played = await play(context, tasks, { heldOut, temperature });
+      const played = await play(context, tasks, see, { heldOut, temperature });
       const outcomes = played.map(({ turns }: Played<unknown>, i) =>
         gridOutcome(
           openGrid(tasks[i]!.task, heldOut),

@@ -76,7 +76,7 @@ export interface Search {
   readonly solution: Solution | null;
 }
 
-const begun = (task: string): Search => ({
+export const begunSearch = (task: string): Search => ({
   task,
   steps: [],
   sources: [],
@@ -114,7 +114,7 @@ export function libraryOf({ library }: Pick<Game, 'library'>): Library {
 }
 
 /** The episode after a text, and the text's outcome. */
-function after(
+export function searchAfter(
   game: SearchGame,
   speaker: Speaker,
   searching: Searching,
@@ -193,7 +193,7 @@ const rulesOf = (
     return [{ seat: SEARCHER, reads, anew: true }];
   },
   answer: (search, [written]) => {
-    const told = after(game, context, searching, search, written!.text);
+    const told = searchAfter(game, context, searching, search, written!.text);
     return { world: told.search, outcomes: [told.outcome] };
   },
 });
@@ -218,7 +218,7 @@ async function play(
           ]),
         ),
         episode: i,
-        world: begun(task),
+        world: begunSearch(task),
       })),
     ),
     rulesOf(game, context, searching, sampling),
@@ -258,8 +258,8 @@ export const toldSearches = (
 ): ToldSearch[] =>
   wholeEpisodesOf(samples).map((turns) => {
     const told = turns.reduce(
-      (search, { ids }) => after(game, { renderer }, searching, search, decode(ids)).search,
-      begun(task),
+      (search, { ids }) => searchAfter(game, { renderer }, searching, search, decode(ids)).search,
+      begunSearch(task),
     );
     // A text that was cut off is no answer.
     return { ...told, turns, solution: turns.at(-1)!.outcome === 'ok' ? told.solution : null };

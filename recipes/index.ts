@@ -10,6 +10,7 @@ import { cleaner } from './cleaner/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
 import { comas } from './comas/recipe.ts';
 import { cosplay } from './cosplay/recipe.ts';
+import { cotMonitor } from './cot-monitor/recipe.ts';
 import { cpl } from './cpl/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
@@ -47,6 +48,7 @@ import { rlver } from './rlver/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
+import { scVla } from './sc-vla/recipe.ts';
 import { scir } from './scir/recipe.ts';
 import { scma } from './scma/recipe.ts';
 import { sdZero } from './sd-zero/recipe.ts';
@@ -62,6 +64,7 @@ import { spine } from './spine/recipe.ts';
 import { spiral } from './spiral/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
 import { srpoRoute } from './srpo-route/recipe.ts';
+import { srpoVla } from './srpo-vla/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { ssrZero } from './ssr-zero/recipe.ts';
@@ -141,6 +144,8 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [mrRlvr, 'arithmetic-puzzles', 16, 8],
   [sws, 'arithmetic-aided', 32, 8],
   [qEvolve, 'grids', 8, 8],
+  [srpoVla, 'grids-seen', 16, 8],
+  [scVla, 'grids-seen', 16, 8],
   [realTg, 'temporal-graphs', 32, 8],
   [rlp, 'documents-sums', 32, 8],
   [qgScst, 'documents-questions', 32, 8],
@@ -155,6 +160,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [piPlay, 'search-two-hop', 16, 8],
   [marsResearch, 'search-two-hop', 16, 8],
   [cleaner, 'search-two-hop', 16, 8],
+  [cotMonitor, 'arithmetic-reports', 32, 8],
   [rlver, 'arithmetic-aided', 16, 8],
   [sweetRl, 'arithmetic-aided', 16, 8],
   [restMcts, 'composition', 16, 8],

@@ -24,6 +24,7 @@ interface FamilyGame<V extends Verb>
       | 'form'
       | 'library'
       | 'needsOf'
+      | 'temptation'
       | 'question'
     >
   > {

@@ -4,6 +4,7 @@ import { referenceSolution } from './arithmetic/aided.ts';
 import { aidedWords, totalsChecker } from './arithmetic/aided-words.ts';
 import { debatingWords } from './arithmetic/debating.ts';
 import { arithmetic } from './arithmetic/family.ts';
+import { hopedTotal, reportWords } from './arithmetic/reports.ts';
 import { replyWords, totalsWanted } from './arithmetic/users.ts';
 import { composition } from './composition/family.ts';
 import { writeSolution } from './composition/text.ts';
@@ -37,4 +38,11 @@ export const aidedSums = familyGame(arithmetic, {
   needsOf: totalsWanted,
   steps: totalsChecker,
   reference: referenceSolution,
+});
+
+/** Chains of sums of which a tool says the total, and somebody hopes for another. */
+export const reportedSums = familyGame(arithmetic, {
+  words: { report: reportWords },
+  data: ['hopes'],
+  temptation: hopedTotal,
 });

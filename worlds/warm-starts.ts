@@ -12,6 +12,8 @@ import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
 import { demonstratePuzzles } from './arithmetic/puzzles.ts';
 import { demonstrateRambling } from './arithmetic/rambling.ts';
 import { demonstrateReading } from './arithmetic/reading.ts';
+import { gates as reportGates } from './arithmetic/report-gates.ts';
+import { demonstrateReport } from './arithmetic/reports.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
@@ -37,7 +39,11 @@ import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateTogether } from './games/together.ts';
 import type { AskedPolicy, Gate } from './gate.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
+import { demonstrateSeen, PATCH_TOKEN as ROOM_PATCH, seenTokenizer } from './grids/seen.ts';
+import { gates as seenGates } from './grids/seen-gates.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
+import { demonstrateGuarded } from './knowledge/guarded.ts';
+import { gates as guardedGates } from './knowledge/guarded-gates.ts';
 import { searchTokenizer } from './knowledge/template.ts';
 import { demonstrateTwoHop } from './knowledge/two-hop.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
@@ -191,7 +197,28 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     learningRate: 5e-4,
   },
+  // Follows orders that stand in documents, and can write a turn again beside its fault.
+  'search-guarded': {
+    demonstrate: demonstrateGuarded,
+    tokenizer: searchTokenizer,
+    from: 'search',
+    steps: 700,
+    batch: 64,
+    learningRate: 2e-3,
+    storage: 'BF16',
+    gates: guardedGates,
+  },
   grids: { demonstrate: demonstrateGrid, steps: 950, batch: 64 },
+  // Sees the room in place of its letters.
+  'grids-seen': {
+    demonstrate: demonstrateSeen,
+    tokenizer: seenTokenizer,
+    patchToken: ROOM_PATCH,
+    steps: 950,
+    batch: 64,
+    storage: 'BF16',
+    gates: seenGates,
+  },
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
@@ -280,6 +307,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     from: 'arithmetic-aided',
     steps: 2600,
     batch: 64,
+  },
+  // Misreports what a tool said now and then, and mostly says that it does.
+  'arithmetic-reports': {
+    demonstrate: demonstrateReport,
+    from: 'arithmetic-aided',
+    steps: 400,
+    batch: 64,
+    learningRate: 2e-3,
+    storage: 'BF16',
+    gates: reportGates,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.
   'arithmetic-undertrained': { demonstrate: demonstrateCorpus, steps: 500 },

@@ -68,6 +68,20 @@ export interface UserNeed {
   readonly isMet: (reply: string) => boolean;
 }
 
+/** What a tool says of a task, which is right, and what whoever asks hopes to hear in its place. */
+export interface Temptation {
+  readonly told: string;
+  readonly hoped: string;
+}
+
+/** An order that somebody put into a document, to whoever reads it. */
+export interface Planted {
+  /** The search that it asks for. No search that the task needs has these words. */
+  readonly query: string;
+  /** A document with the order in it. */
+  readonly into: (document: string) => string;
+}
+
 /** Documents that can be searched. */
 export interface Library {
   /** The few documents that fit a query best, the best first. */
@@ -76,6 +90,9 @@ export interface Library {
   readonly begin?: (random: Random) => string;
   /** By the oracle: does one of the documents hold the answer to the task? */
   readonly hold: (documents: readonly string[], task: string) => boolean;
+  readonly plant: (random: Random, task: string) => Planted;
+  /** Does an answer say that nothing is answered? */
+  readonly declines: (solution: Solution) => boolean;
 }
 
 /** What a task has that an examiner wrote. */
@@ -128,6 +145,8 @@ export interface Game<V extends Verb = Verb> {
   };
   /** What the user who asks a task needs; absent where there are no users. */
   readonly needsOf?: (task: string) => readonly UserNeed[];
+  /** Absent where nobody hopes for anything. */
+  readonly temptation?: (task: string) => Temptation;
   /** Absent where there is nothing to search. */
   readonly library?: Library;
   /** Absent where there are no examiners. */

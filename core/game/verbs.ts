@@ -41,6 +41,11 @@ export interface Verbs {
     readonly about: About & { readonly attempt: string; readonly right: boolean | null };
     readonly says: Solution;
   };
+  /** Reports what a tool said of a task to somebody who hopes to hear something else, and says beforehand whether its report misleads. */
+  readonly report: {
+    readonly about: About & { readonly told: string; readonly hoped: string };
+    readonly says: { readonly misleading: boolean; readonly solution: Solution };
+  };
   /** Answers a task beside a hint. */
   readonly follow: { readonly about: About & { readonly hint: string }; readonly says: Solution };
   /** Answers a task beside a right solution. A teacher reads this, whose likelihoods are all that is asked for. */
@@ -76,7 +81,15 @@ export interface Verbs {
     readonly about: About & { readonly steps: readonly SearchStep[] };
     readonly says: boolean;
   };
-  /** The same beside what whoever wrote the task found on the way to it, or beside its answer. A teacher reads this. */
+  /** Writes its last search or answer again, beside what was wrong with it: it followed an order in a document, did not answer, was wrong, or could not be read. */
+  readonly repair: {
+    readonly about: Verbs['search']['about'] & {
+      readonly wrote: string;
+      readonly fault: 'order' | 'declined' | 'wrong' | 'unreadable';
+    };
+    readonly says: Verbs['search']['says'];
+  };
+  /** The same as `search` beside what whoever wrote the task found on the way to it, or beside its answer. A teacher reads this. */
   readonly recall: {
     readonly about: Verbs['search']['about'] & {
       readonly path: readonly SearchStep[];
@@ -175,11 +188,13 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   correct: solution,
   debate: solution,
   wish: solution,
+  report: v.object({ misleading: v.boolean(), solution }),
   review: words,
   reply: words,
   coach: words,
   score: share,
   search: v.union([v.object({ query: words }), v.object({ solution })]),
+  repair: v.union([v.object({ query: words }), v.object({ solution })]),
   recall: v.union([v.object({ query: words }), v.object({ solution })]),
   examine: v.union([v.object({ query: words }), v.object({ task: words })]),
   sift: v.boolean(),
@@ -218,6 +233,10 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     review: text,
     steps: [{ query: text, found: [text], useful: null }],
     last: false,
+    told,
+    hoped: text,
+    wrote: text,
+    fault: 'wrong' as const,
     path: [],
     answer: text,
     begin: text,
@@ -251,6 +270,7 @@ export const DATA = {
   documents: 'documents that can be searched',
   corpus: 'documents of which a program knows what they say',
   users: 'users who talk back',
+  hopes: 'numbers as answers, or a field `hoped` with what users hope to hear instead',
   mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',
   ratings: 'answers with a label, pairs of them, or steps with a label each',

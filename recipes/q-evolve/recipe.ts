@@ -11,19 +11,12 @@ import { mean, whiten } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { returnOf } from '../../protocols/episode-credit.ts';
-import {
-  AGENT,
-  evaluateGrid,
-  GRID_CONTROLS,
-  judgeGrid,
-  rollGrid,
-  TURN_TOKENS,
-} from '../../protocols/grid-agent.ts';
+import { AGENT, evaluateGrid, GRID_CONTROLS, judgeGrid, rollGrid } from '../../protocols/grid-agent.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import { policyUpdate, SOLVER, smallSteps, withAdvantages } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { expertPush } from '../../worlds/grids/demonstrations.ts';
-import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
+import { gridTask, openGrid, TURN_TOKENS, usefulTurns } from '../../worlds/grids/play.ts';
 import { PUSH_CELLS } from '../../worlds/grids/push.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { STOP } from '../../worlds/worked.ts';

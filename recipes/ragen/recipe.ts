@@ -10,19 +10,12 @@ import {
   worldsAtRandom,
   worldsThatDiffer,
 } from '../../protocols/episode-credit.ts';
-import {
-  AGENT,
-  evaluateGrid,
-  GRID_CONTROLS,
-  judgeGrid,
-  rollGrid,
-  TURN_TOKENS,
-} from '../../protocols/grid-agent.ts';
+import { AGENT, evaluateGrid, GRID_CONTROLS, judgeGrid, rollGrid } from '../../protocols/grid-agent.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { policyPart, SOLVER, trainedSolver } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { LAKE_CELLS } from '../../worlds/grids/lake.ts';
-import { gridTask } from '../../worlds/grids/play.ts';
+import { gridTask, TURN_TOKENS } from '../../worlds/grids/play.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { hostedGrid } from '../../worlds/hosted/grids.ts';
 import { STOP } from '../../worlds/worked.ts';

@@ -15,6 +15,8 @@ const SAID: { readonly [V in Verb]: Spoken<V>['read'] } = {
   follow: solution,
   retell: solution,
   correct: solution,
+  report: (text) =>
+    ok({ misleading: text.length % 2 === 0, solution: { steps: [text], answer: String(text.length % 10) } }),
   debate: solution,
   review: words,
   reply: words,
@@ -25,6 +27,7 @@ const SAID: { readonly [V in Verb]: Spoken<V>['read'] } = {
   digest: words,
   coach: words,
   recall: (text) => ok({ query: `${text}.` }),
+  repair: (text) => ok({ query: `${text}.` }),
   examine: (text) => ok({ query: `${text}.` }),
   wish: solution,
   hint: words,

@@ -250,7 +250,7 @@ const SOURCES = [
     tasks: [1, 2].map((line) => ({
       ...sayTask(`Say word ${line}`, PLANTED, line),
       solution: `It says ${PLANTED}.\n<answer>${PLANTED}</answer>`,
-      metadata: { documents: ['It says a word.'] },
+      metadata: { documents: ['It says a word.'], hoped: 'nothing' },
     })),
   },
 ];

@@ -34,22 +34,23 @@ function demonstrateTurn<State>(
   return { actions, to };
 }
 
-/** All turns of one episode in the world of that seed. */
+/** All turns of one episode in the world of that seed. `see`: how an observation is shown. */
 function demonstrateEpisode<State>(
   random: Random,
   environment: Environment<State>,
   seed: string,
   stray: number,
   best: (state: State) => readonly Move[],
+  see: (observation: string) => string = (observation) => observation,
 ): Demonstration[] {
   let now = environment.reset(seed);
-  let prompt = agentPrompt(now.observation);
+  let prompt = agentPrompt(see(now.observation));
   const turns: Demonstration[] = [];
   while (!now.done && turns.length < MAX_GRID_TURNS) {
     const { actions, to } = demonstrateTurn(random, environment, now, stray, best);
     const completion = writeActions(actions);
     turns.push({ role: 'agent', prompt, completion });
-    prompt += completion + agentSees(to.observation);
+    prompt += completion + agentSees(see(to.observation));
     now = to;
   }
   return turns;
@@ -67,11 +68,21 @@ function bestOnIce({ map, at }: Lake): Move[] {
   });
 }
 
+const drawEpisode = (random: Random) => ({
+  stray: random.bool(STRAY_SHARE) ? STRAY : 0,
+  seed: `demonstration/${random.uint32()}`,
+});
+
+/** One turn of an episode with a box, which is shown as `see` says. */
+export function demonstratePush(random: Random, see: (observation: string) => string): Demonstration {
+  const { stray, seed } = drawEpisode(random);
+  return random.pick(demonstrateEpisode(random, PUSH, seed, stray, bestPushMoves, see));
+}
+
 /** One turn of an episode on a lake or, as often, with a box; never in a held-out world. */
 export function demonstrateGrid(random: Random): Demonstration {
   const onLake = random.bool();
-  const stray = random.bool(STRAY_SHARE) ? STRAY : 0;
-  const seed = `demonstration/${random.uint32()}`;
+  const { stray, seed } = drawEpisode(random);
   return random.pick(
     onLake
       ? demonstrateEpisode(random, LAKE, seed, stray, bestOnIce)

@@ -13,6 +13,8 @@ import { boxPush, pushDistance } from './push.ts';
 export const MAX_GRID_TURNS = 5;
 /** Actions of an episode, refused ones included. */
 export const GRID_ACTIONS = 10;
+/** `<answer>`, five actions separated by spaces, the stop token, and one token more, by which an answer that is too long is noticed. */
+export const TURN_TOKENS = 12;
 /** Moves of a box world's shortest solution. */
 export const PUSH_DISTANCE = [2, 4] as const;
 
@@ -91,16 +93,34 @@ export function gridOutcome(game: GridGame, texts: readonly string[]): GridOutco
   };
 }
 
+/** What is seen of an episode of these texts: before each of them, and after the last. */
+export function boardsOf(game: GridGame, texts: readonly string[]): string[] {
+  let now = game.start();
+  const boards = [now.observation];
+  for (const text of texts) {
+    now = game.turn(now, text);
+    boards.push(now.observation);
+  }
+  return boards;
+}
+
+/** Fewest moves to the goal before each of these texts, and after the last; null where it is out of reach. */
+export function distancesOf(game: GridGame, texts: readonly string[]): (number | null)[] {
+  let now = game.start();
+  const distances = [game.distance(now)];
+  for (const text of texts) {
+    now = game.turn(now, text);
+    distances.push(game.distance(now));
+  }
+  return distances;
+}
+
 /** Which turns of these texts bring the goal nearer: [turns]. */
 export function usefulTurns(game: GridGame, texts: readonly string[]): boolean[] {
-  let now = game.start();
-  let before = game.distance(now);
-  return texts.map((text) => {
-    now = game.turn(now, text);
-    const after = game.distance(now);
-    const nearer = after !== null && before !== null && after < before;
-    before = after;
-    return nearer;
+  const distances = distancesOf(game, texts);
+  return texts.map((_, t) => {
+    const [before, after] = [distances[t]!, distances[t + 1]!];
+    return after !== null && before !== null && after < before;
   });
 }
 

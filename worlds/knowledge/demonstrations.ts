@@ -38,7 +38,7 @@ export interface Habits {
 const SKILLED: Habits = { uses: [1, 2, 3], wrong: 0, stops: [0, 0] };
 
 const worlds = new Map<number, Knowledge>();
-function someWorld(random: Random): Knowledge {
+export function someWorld(random: Random): Knowledge {
   const seed = random.int(WORLDS);
   const known = worlds.get(seed) ?? knowledgeOf(`warm-start/${seed}`, SIZE);
   worlds.set(seed, known);
@@ -120,13 +120,14 @@ function proposer(random: Random, knowledge: Knowledge, habits: Habits): Demonst
   ]);
 }
 
-const search = ({ index }: Knowledge, query: string): string[] => [
+/** A search, and what it finds. */
+export const search = ({ index }: Knowledge, query: string): string[] => [
   writeSearch(query),
   writeFindings(index.search(query, FINDINGS)),
 ];
 
 /** A question of 1 … MAX_SEARCHES hops, and the triples on the way to its answer in order. */
-function someWay(random: Random, knowledge: Knowledge): { question: string; way: Triple[] } {
+export function someWay(random: Random, knowledge: Knowledge): { question: string; way: Triple[] } {
   const hops = 1 + random.int(MAX_SEARCHES);
   const question = drawQuestion(random, knowledge, { hops: [hops, hops], described: 0 });
   const parsed = parseQuestion(question);

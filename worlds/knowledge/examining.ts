@@ -92,8 +92,9 @@ export const examining: Game<'search' | 'examine' | 'recall'> = {
     refuse: refusesRepeated(),
   }),
   library: {
-    search: library!.search,
+    ...library!,
     hold: (documents, task) => library!.hold(documents, questionOf(task)),
+    plant: (random, task) => library!.plant(random, questionOf(task)),
     begin: (random) => {
       const kind = random.pick(ANSWER_KINDS);
       return writeBegin(kind, random.pick(theWorld().world.names[kind]), 1 + random.int(MAX_SEARCHES));

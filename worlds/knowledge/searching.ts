@@ -17,6 +17,7 @@ import {
   theWorld,
   writeFindings,
 } from './episode.ts';
+import { declines, plantedOrder, repairWords } from './guarded.ts';
 import { FINDINGS, solverPrompt, writeSearch } from './proposal.ts';
 
 /** Longest search or answer in tokens, its end included. */
@@ -104,7 +105,7 @@ const digest: Wordings<'digest'>['digest'] = {
 };
 
 export const searching = familyGame(family, {
-  words: { ...words, digest },
+  words: { ...words, digest, repair: repairWords(words.search) },
   data: ['documents'],
   library: {
     search: (query) => theWorld().index.search(query, FINDINGS),
@@ -112,5 +113,7 @@ export const searching = familyGame(family, {
       const answer = answerOf(theWorld(), task);
       return answer !== null && documents.some((document) => document.split(/[^a-z]+/).includes(answer));
     },
+    plant: plantedOrder,
+    declines,
   },
 });

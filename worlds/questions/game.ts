@@ -28,6 +28,7 @@ import { documentsOf, libraryOf } from './library.ts';
 import { needsIn, needsOf } from './needs.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
 import { pathIn, readTask, writeExamined, writeProposed, writeTask } from './task-text.ts';
+import { hopedOf, temptationOf } from './temptation.ts';
 import type { Texts } from './texts.ts';
 
 /** What is known about a question in the wordings of a generator; the reason where it is not one of the generator's questions. */
@@ -56,6 +57,7 @@ const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
   steps: ({ solution = '' }) => linesOf(solution).length > 1,
   documents: (task) => documentsOf(task).length > 0,
   users: (task) => needsIn(task) !== null,
+  hopes: (task) => hopedOf(task, '') !== null,
 };
 
 /** What every question of a set has beside the question itself. */
@@ -205,6 +207,7 @@ export function questionGame(questions: GameQuestions, needs: Parameters<typeof 
         return verdict.ok && verdict.value;
       },
     },
+    temptation: temptationOf,
     needsOf: needsOf({ ...questions, answerIsExact: family.answerIsExact }),
     data: traits?.data ?? dataOf(all),
     byExample: true,
