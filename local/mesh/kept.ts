@@ -19,12 +19,11 @@ export interface Made<T> {
   readonly inputs: readonly string[];
 }
 
-interface Kept {
+/** The first line of a file. The others are the value's JSON, which is several megabytes of code: as a text in JSON it would be read twice. */
+interface Head {
   readonly inputs: Readonly<Record<string, string>>;
-  /** The hash of `value`, so that a damaged file is made again. */
+  /** The hash of the value's JSON, so that a damaged file is made again. */
   readonly sha256: string;
-  /** The value's JSON. */
-  readonly value: string;
 }
 
 const hashOf = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -42,30 +41,33 @@ export async function kept<T>(
   const manifest = installed('package.json');
   const file = join(folder, `${hashOf(JSON.stringify([INSTALLATION, ...name])).slice(0, 32)}.json`);
   const found = read(file);
-  if (found && isCurrent(found)) return JSON.parse(found.value) as T;
+  if (found && isCurrent(found.head)) return JSON.parse(found.value.toString()) as T;
   const began = Date.now();
   const { value, inputs } = await make();
   // A file that was changed meanwhile may not be the one that was read. File systems round their times.
   if (inputs.some((input) => statSync(input).mtimeMs > began - ROUNDING_MS)) return value;
   const text = JSON.stringify(value);
-  write(file, {
+  const head: Head = {
     inputs: Object.fromEntries([manifest, ...inputs].map((input) => [input, hashOf(readFileSync(input))])),
     sha256: hashOf(text),
-    value: text,
-  });
+  };
+  write(file, `${JSON.stringify(head)}\n${text}`);
   return value;
 }
 
-function read(file: string): Kept | undefined {
+function read(file: string): { readonly head: Head; readonly value: Buffer } | undefined {
   try {
-    const found = JSON.parse(readFileSync(file, 'utf8')) as Kept;
-    return hashOf(found.value) === found.sha256 ? found : undefined;
+    const bytes = readFileSync(file);
+    const end = bytes.indexOf('\n');
+    const head = JSON.parse(bytes.toString('utf8', 0, end)) as Head;
+    const value = bytes.subarray(end + 1);
+    return hashOf(value) === head.sha256 ? { head, value } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isCurrent({ inputs }: Kept): boolean {
+function isCurrent({ inputs }: Head): boolean {
   try {
     return Object.entries(inputs).every(([input, sha256]) => hashOf(readFileSync(input)) === sha256);
   } catch {
@@ -74,11 +76,11 @@ function isCurrent({ inputs }: Kept): boolean {
 }
 
 /** Writes to a name of its own first, since several processes may start at once. A folder that cannot be written to costs time and nothing else. */
-function write(file: string, kept: Kept): void {
+function write(file: string, text: string): void {
   const own = `${file}.${process.pid}`;
   try {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(own, JSON.stringify(kept));
+    writeFileSync(own, text);
     renameSync(own, file);
     prune(dirname(file));
   } catch {
