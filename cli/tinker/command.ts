@@ -16,7 +16,7 @@ export const command = (): Command =>
       [],
     )
     .option('--port <n>', 'port on 127.0.0.1', port, 8788)
-    .option('--state <dir>', 'folder of the checkpoints', '.rollmesh-tinker')
+    .option('--state <dir>', 'folder of all local state; checkpoints are in its folder tinker', '.rollmesh')
     .addOption(
       new Option('--device <name>', 'where to compute').choices(['auto', 'cpu', 'webgpu']).default('auto'),
     )

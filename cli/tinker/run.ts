@@ -1,6 +1,6 @@
 /** Starts the server of the Tinker API and runs it until it is asked to end. */
 import { existsSync, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 import { TrainingDevice } from '../../learner/loop/training-device.ts';
 import { startFolder } from '../../local/find-start.ts';
@@ -10,6 +10,7 @@ import { serveTinker } from '../../local/tinker/serve.ts';
 import { type Base, TinkerService } from '../../local/tinker/service.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { refuseTakenPort } from '../port.ts';
+import { openStateFolder } from '../shared/state-folder.ts';
 
 export interface TinkerOptions {
   readonly model: readonly string[];
@@ -41,7 +42,11 @@ export async function serve({ model, port, state, device: kind, threads }: Tinke
     { device: kind, ...(threads ? { threads } : {}) },
     (description, why) => console.error(`trains on ${description}${why ? ` (${why})` : ''}`),
   );
-  const service = new TinkerService(bases, new Checkpoints(resolve(state)), device);
+  const service = new TinkerService(
+    bases,
+    new Checkpoints(join(openStateFolder(state, false), 'tinker')),
+    device,
+  );
   const apiKey = process.env.TINKER_API_KEY || undefined;
   const { url, close } = await serveTinker(tinkerRoutes(service, { apiKey }), port);
   console.log(`${url} answers Tinker's API for ${[...bases.keys()].join(', ')}; checkpoints in ${state}.`);

@@ -1,74 +1,15 @@
 /**
  * How a training plan is said in Tinker's API. The losses that it knows are sent as they are, with weights and corrections multiplied into weights or
  * advantages. Any other loss of log-probabilities is computed here from those that the server gives, and its derivative is sent as the weights of
- * `cross_entropy`, whose gradient is then the loss's own. What needs more than the log-probabilities of tokens cannot be said.
+ * `cross_entropy`, whose gradient is then the loss's own. What needs more cannot be said (core/plan/by-server.ts).
  */
 import { wrongInput } from '../../core/errors.ts';
 import { isPatch } from '../../core/images/patches.ts';
-import type { PolicyPart, Sequence, SetSettings, Update, UpdatePart } from '../../core/plan/training-plan.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { PolicyPart, Sequence, UpdatePart } from '../../core/plan/training-plan.ts';
 import type { Unit, UnitScores, UnitWeights } from '../train/parts/kind.ts';
 import { ratioNumbers } from '../train/parts/policy.ts';
 import type { Datum, Inputs } from './messages.ts';
 import type { LossName } from './wire.ts';
-
-/** What a set's settings ask for that cannot be said; undefined where nothing is in the way. Adapters are what a run asks for. */
-export function unmappedSets(sets: Readonly<Record<string, SetSettings>>): string | undefined {
-  const trained = Object.entries(sets).filter(([, { optimizer }]) => optimizer);
-  const names = trained.map(([name]) => name);
-  if (names.length > 1)
-    return `it trains the parameter sets ${names.join(' and ')}, and one adapter is trained there`;
-  if (names.length && names[0] !== MAIN_SET)
-    return `it trains the parameter set ${names[0]}, and the main set is trained there`;
-  for (const [name, { head, average }] of Object.entries(sets)) {
-    if (head) return `its set ${name} has a head of kind ${head.kind}`;
-    if (average) return `its set ${name} averages ${average.of}`;
-  }
-  return undefined;
-}
-
-/** What a part asks for that cannot be said; undefined where nothing is in the way. */
-export function unmappedPart(part: UpdatePart): string | undefined {
-  switch (part.kind) {
-    case 'value':
-    case 'classification':
-    case 'reward-pairs':
-      return `its ${part.kind} loss for ${part.role} reads a head`;
-    case 'distillation':
-      return `its distillation of ${part.role} reads whole distributions`;
-    case 'policy': {
-      const { temperature = 1, entropy = 0, entropyBand = 0 } = part;
-      if (temperature !== 1)
-        return `its role ${part.role} is sampled at temperature ${temperature}, and log-probabilities there are at 1`;
-      return entropy || entropyBand ? `its loss for ${part.role} has an entropy term` : undefined;
-    }
-    default:
-      return undefined;
-  }
-}
-
-const unmappedUpdate = ({ optimistic, parts }: Update): string | undefined =>
-  optimistic ? 'its steps are optimistic' : parts.map(unmappedPart).find(Boolean);
-
-/**
- * Checks before anything is trained that a recipe and its plan can be said.
- * @throws RollmeshError `tinker.unmapped`, which names what cannot
- */
-export function expectMapped(
-  { name, sets }: { readonly name: string; readonly sets: Readonly<Record<string, SetSettings>> },
-  updates: readonly Update[],
-): void {
-  const { optimizer, adapter } = sets[MAIN_SET] ?? {};
-  const why =
-    unmappedSets(sets) ??
-    (optimizer && !adapter ? 'it trains all weights, and adapters are trained there' : undefined) ??
-    updates.map(unmappedUpdate).find(Boolean);
-  if (why)
-    throw wrongInput('tinker.unmapped', `The recipe ${name} cannot be trained by a Tinker server: ${why}.`, {
-      expected: 'one adapter, trained by losses of the log-probabilities of tokens',
-      next: 'Start the run with --adapter, or train it by a learner of this machine. `npx rollmesh recipe list` says which recipes can be.',
-    });
-}
 
 /** A loss that the server knows, and what it is given at each scored token of a unit. */
 export interface Native {

@@ -4,6 +4,7 @@
  * wrong before the version is published leaves that checkpoint as it was, and the model is given up: nothing is trained twice, whenever this process ends.
  */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { expectMapped } from '../../core/plan/by-server.ts';
 import { planTraining } from '../../core/plan/plan-training.ts';
 import type {
   LearnTools,
@@ -42,7 +43,7 @@ import { finiteSteps, type StepFigures, scheduleOf } from '../train/steps.ts';
 import { apartOf, figuresOf, reportOf } from '../train/summary.ts';
 import { unitWeights } from '../train/update.ts';
 import { isLost, type RemoteModel, type TinkerClient } from './client.ts';
-import { dataOf, datumOf, expectMapped, nativeOf, scoredRows } from './mapping.ts';
+import { dataOf, datumOf, nativeOf, scoredRows } from './mapping.ts';
 import { RemoteScores, remoteLogprobs } from './remote-scores.ts';
 
 export interface TinkerTrainerSettings {

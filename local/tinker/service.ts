@@ -34,7 +34,12 @@ export interface Base {
   readonly folder: string;
 }
 
+/** Sessions that are not heard of for so long are over: clients tell every ten seconds that they live. */
+const SILENT_MS = 5 * 60_000;
+
 interface Session {
+  /** When its client was last heard of, by `performance.now`. */
+  heard: number;
   readonly models: Set<string>;
   readonly samplers: Set<string>;
 }
@@ -99,7 +104,7 @@ export class TinkerService {
 
   createSession(): string {
     const id = this.#newId();
-    this.#sessions.set(id, { models: new Set(), samplers: new Set() });
+    this.#sessions.set(id, { heard: performance.now(), models: new Set(), samplers: new Set() });
     return id;
   }
 
@@ -107,7 +112,24 @@ export class TinkerService {
   session(id: string): Session {
     const session = this.#sessions.get(id);
     if (!session) throw unknown(`session ${id}`);
+    session.heard = performance.now();
     return session;
+  }
+
+  /** Gives up the models of clients that have ended without a word. */
+  #sweep(): void {
+    for (const [id, { heard, models, samplers }] of this.#sessions) {
+      if (performance.now() - heard < SILENT_MS) continue;
+      this.#sessions.delete(id);
+      for (const model of models) this.#drop(model);
+      for (const sampler of samplers) this.#samplers.delete(sampler);
+    }
+  }
+
+  #drop(id: string): void {
+    this.#models.get(id)?.dispose();
+    this.#models.delete(id);
+    this.#requests.forget(id);
   }
 
   /** The result of a request; see Requests. */
@@ -127,6 +149,7 @@ export class TinkerService {
     const model = `${asked.session}:train:${asked.seq}`;
     const id = `${model}/0`;
     this.#requests.take(id, JSON.stringify(asked), async () => {
+      this.#sweep();
       const params = await this.#paramsOf(asked.base, base);
       this.#models.set(
         model,
@@ -146,12 +169,10 @@ export class TinkerService {
   }
 
   unload(id: string): string {
-    const model = this.model(id);
+    this.model(id);
     const request = `${id}/unload`;
     this.#requests.take(request, '', async () => {
-      this.#models.delete(id);
-      this.#requests.forget(id);
-      model.dispose();
+      this.#drop(id);
       return { json: { model_id: id, type: 'unload_model' } };
     });
     return request;
