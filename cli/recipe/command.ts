@@ -20,17 +20,30 @@ async function printList(
   json: boolean,
   onWhat: (recipe: Recipe) => string,
 ): Promise<void> {
-  const [{ cite }, { playsItself }] = await Promise.all([
+  const [{ cite }, { playsItself }, { byServer, notByServer }] = await Promise.all([
     import('./describe-recipe.ts'),
     import('./runs-on.ts'),
+    import('./by-server.ts'),
   ]);
   const width = Math.max(0, ...all.map(({ name }) => name.length)) + 2;
   for (const recipe of all) {
     const { name, title, paper, needsOfTasks } = recipe;
     const runs = onWhat(recipe);
-    const own = { name, title, paper, plays: playsItself(recipe), runs, lacks: needsOfTasks?.datum ?? null };
+    const own = {
+      name,
+      title,
+      paper,
+      plays: playsItself(recipe),
+      runs,
+      lacks: needsOfTasks?.datum ?? null,
+      notByServer: notByServer(recipe) ?? null,
+    };
+    const indent = ' '.repeat(width);
     if (json) console.log(JSON.stringify(own));
-    else console.log(`${name.padEnd(width)}${title} (${cite(recipe)})\n${' '.repeat(width)}${runs}`);
+    else
+      console.log(
+        `${name.padEnd(width)}${title} (${cite(recipe)})\n${indent}${runs}\n${indent}${byServer(recipe)}`,
+      );
   }
 }
 
@@ -40,7 +53,7 @@ export function command(): Command {
     command
       .command('list')
       .description(
-        'each recipe with its paper, what it plays from which start (tasks × rollouts of a round), and on what else it runs',
+        'each recipe with its paper, what it plays from which start (tasks × rollouts of a round), on what else it runs, and whether a server of Tinker’s API can train it',
       )
       .option('--json', 'one JSON object per line', false)
       .option(

@@ -3,22 +3,25 @@
  * such a plan becomes is in learner/tinker.
  */
 import { wrongInput } from '../errors.ts';
+import type { Recipe } from '../recipe/recipe.ts';
 import { MAIN_SET } from '../schema/policy.ts';
-import type { SetSettings, Update, UpdatePart } from './training-plan.ts';
+import type { Update, UpdatePart } from './training-plan.ts';
 
-/** What a set's settings ask for that cannot be said; undefined where nothing is in the way. Adapters are what a run asks for. */
-export function unmappedSets(sets: Readonly<Record<string, SetSettings>>): string | undefined {
-  const trained = Object.entries(sets).filter(([, { optimizer }]) => optimizer);
+type Sets = Pick<Recipe, 'sets'> & Partial<Pick<Recipe, 'setVariants'>>;
+
+/** What a recipe's parameter sets ask for that cannot be said; undefined where nothing is in the way. Adapters are what a run asks for. */
+export function unmappedSets({ sets, setVariants = {} }: Sets, variant?: string): string | undefined {
+  const trained = Object.entries(sets).filter(
+    ([name, { optimizer }]) => optimizer && (setVariants[name]?.includes(variant ?? '') ?? true),
+  );
   const names = trained.map(([name]) => name);
   if (names.length > 1)
     return `it trains the parameter sets ${names.join(' and ')}, and one adapter is trained there`;
   if (names.length && names[0] !== MAIN_SET)
     return `it trains the parameter set ${names[0]}, and the main set is trained there`;
-  for (const [name, { head, average }] of Object.entries(sets)) {
-    if (head) return `its set ${name} has a head of kind ${head.kind}`;
-    if (average) return `its set ${name} averages ${average.of}`;
-  }
-  return undefined;
+  for (const [name, { head }] of trained) if (head) return `its set ${name} has a head of kind ${head.kind}`;
+  const [name, average] = Object.entries(sets).find(([, { average }]) => average) ?? [];
+  return average && `its set ${name} averages ${average.average!.of}`;
 }
 
 /** What a part asks for that cannot be said; undefined where nothing is in the way. */
@@ -41,25 +44,32 @@ export function unmappedPart(part: UpdatePart): string | undefined {
   }
 }
 
-const unmappedUpdate = ({ optimistic, parts }: Update): string | undefined =>
-  optimistic ? 'its steps are optimistic' : parts.map(unmappedPart).find(Boolean);
+function unmappedUpdate({ set, optimistic, parts }: Update): string | undefined {
+  if (set !== MAIN_SET) return `it trains the parameter set ${set}, and the main set is trained there`;
+  return optimistic ? 'its steps are optimistic' : parts.map(unmappedPart).find(Boolean);
+}
 
 /**
- * Checks before anything is trained that a recipe and its plan can be said.
+ * Checks before anything is trained that a recipe's variant and its plan can be said.
  * @throws RollmeshError `tinker.unmapped`, which names what cannot
  */
 export function expectMapped(
-  { name, sets }: { readonly name: string; readonly sets: Readonly<Record<string, SetSettings>> },
-  updates: readonly Update[],
+  recipe: Sets & Pick<Recipe, 'name'>,
+  variant: string | undefined,
+  updates: readonly Update[] = [],
 ): void {
-  const { optimizer, adapter } = sets[MAIN_SET] ?? {};
+  const { optimizer, adapter } = recipe.sets[MAIN_SET] ?? {};
   const why =
-    unmappedSets(sets) ??
+    unmappedSets(recipe, variant) ??
     (optimizer && !adapter ? 'it trains all weights, and adapters are trained there' : undefined) ??
     updates.map(unmappedUpdate).find(Boolean);
   if (why)
-    throw wrongInput('tinker.unmapped', `The recipe ${name} cannot be trained by a Tinker server: ${why}.`, {
-      expected: 'one adapter, trained by losses of the log-probabilities of tokens',
-      next: 'Start the run with --adapter, take out what is named by --set, or train by a learner of this machine. `npx rollmesh recipe list` says which recipes can be.',
-    });
+    throw wrongInput(
+      'tinker.unmapped',
+      `The recipe ${recipe.name} cannot be trained by a Tinker server: ${why}.`,
+      {
+        expected: 'one adapter, trained by losses of the log-probabilities of tokens',
+        next: 'Start the run with --adapter, take out what is named by --set, or train by a learner of this machine. `npx rollmesh recipe list` says which recipes can be.',
+      },
+    );
 }

@@ -10,7 +10,7 @@ import { tiedToSampling } from './tied-sampling.ts';
 import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from './training-plan.ts';
 
 export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'> &
-  Partial<Pick<Recipe, 'roles'>>;
+  Partial<Pick<Recipe, 'roles' | 'setVariants'>>;
 
 export interface TaughtPlan extends TrainingPlan {
   /** What the round's proposals earned, by the id of their first sample; empty where the recipe does not pay for proposals. */

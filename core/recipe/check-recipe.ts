@@ -61,6 +61,9 @@ const FIELDS = {
     v.check((sets) => 'main' in sets, 'the parameter set `main` among them'),
   ),
   roles: filled(described, 'role'),
+  setVariants: v.optional(
+    v.record(setName, v.array(text, 'a list of variants'), 'lists of variants, by set'),
+  ),
   freezable: v.optional(v.array(text, 'a list of roles')),
   state: v.optional(v.looseObject({}, 'a valibot schema')),
   bindings: v.optional(work),

@@ -171,6 +171,8 @@ export interface Recipe extends StageRecipe {
   readonly variants?: Readonly<Record<string, string>>;
   /** Parameter sets by name; `main` is always there. */
   readonly sets: Readonly<Record<string, SetSettings>>;
+  /** The variants that train a set, where not all do; absent = every run trains every set that has an optimiser. */
+  readonly setVariants?: Readonly<Record<string, readonly string[]>>;
   /** Roles that `--freeze` takes: they keep version 0; absent = none. */
   readonly freezable?: readonly string[];
   /** The schema of the recipe state; absent = the recipe carries nothing from round to round. */

@@ -84,8 +84,8 @@ export class TinkerTrainer implements Pick<RoundTrainer, 'train' | 'forget' | 'd
    */
   async train(work: RoundToTrain): Promise<TrainedRound> {
     const { recipe, round, proposals, groups, parent, load } = work;
-    const { policy } = round.settings;
-    expectMapped(recipe, []);
+    const { policy, variant } = round.settings;
+    expectMapped(recipe, variant);
     const files = await load(parent);
     const modelOf = (version: number) => this.#model(work, version);
     const tools = toolsOf(policy, files, async (set, sequences, version = parent) => {
@@ -96,7 +96,7 @@ export class TinkerTrainer implements Pick<RoundTrainer, 'train' | 'forget' | 'd
     const records = { round, proposals, groups, recipeState: recipeStateOf(files), version: parent };
     const taught = await planTraining(recipe, records, tools);
     const plan = await withObjectives(taught, recipe.name, this.#objectives);
-    expectMapped(recipe, plan.updates);
+    expectMapped(recipe, variant, plan.updates);
     const planned = planSteps(plan, recipe.sets, round.id);
     const scores = new RemoteScores();
     if (!planned.length) return trainedOf(files, {}, plan, planned, scores, []);

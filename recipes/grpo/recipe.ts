@@ -117,10 +117,11 @@ export function grpoOn({
     ),
     sets: {
       [MAIN_SET]: weights,
-      // Only the variant `ppo` trains this set; in others it stays version 0 with a head of zeros.
+      // Where it is not trained, it stays version 0 with a head of zeros.
       [CRITIC]: { ...trained, head: { kind: 'value' } },
       ...Object.fromEntries((seats ?? []).flatMap(({ name, own }) => (own ? [[name, weights]] : []))),
     },
+    setVariants: { [CRITIC]: ['ppo'] },
     ...(seats
       ? agentRound(questions, seats)
       : tools

@@ -8,7 +8,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ASKS } from '../../cli/recipe/by-server.ts';
+import { unmappedPart, unmappedSets } from '../../core/plan/by-server.ts';
+import { tiedToSampling } from '../../core/plan/tied-sampling.ts';
 import { sha256Hex } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import { playInProcess } from '../../local/run/in-process.ts';
@@ -45,12 +49,31 @@ function numbersIn(value: unknown): number[] {
 const evaluationHash = ({ version, heldOut, judge, figures }: EvaluationReport): string =>
   short(JSON.stringify(numbersIn([version, heldOut, judge, figures]).sort((a, b) => a - b)));
 
+/** The recipe, which notes what it asks for that a server of Tinker's API does not have. */
+const noting = (recipe: Recipe, asked: Set<string>): Recipe => ({
+  ...recipe,
+  async learn(records, tools) {
+    const noted = (['entropies', 'values', 'classes'] as const).map((name) => [
+      name,
+      (...of: never[]) => {
+        asked.add(name);
+        return (tools[name] as (...of: never[]) => never)(...of);
+      },
+    ]);
+    const plan = await recipe.learn(records, { ...tools, ...Object.fromEntries(noted) });
+    for (const { parts } of tiedToSampling(plan.updates, recipe))
+      for (const why of parts.map(unmappedPart)) if (why) asked.add(why);
+    return plan;
+  },
+});
+
 /**
  * The hashes of versions 0, 1, …, then those of the evaluations before the first round and after the last, on six held-out tasks of each family. A
  * policy `teacher` is there for the recipes that ask one.
  */
 async function play(line: Line): Promise<string> {
   const { settings, recipe, rounds } = line.run;
+  const asked = new Set<string>();
   const store = new MemoryRunStore();
   const start = await readPolicyFolder(join('models', recipe.startPolicy));
   for (const name of [settings.policy, TEACHER]) await store.commitVersion({ name, version: 0 }, start);
@@ -62,7 +85,15 @@ async function play(line: Line): Promise<string> {
     finished() {},
   };
   const options = { device: 'cpu', threads: 1, revectorize: true, evalEvery: rounds } as const;
-  await playInProcess(line.run, options, store, listener, { heldOut: true, most: 6 });
+  await playInProcess({ ...line.run, recipe: noting(recipe, asked) }, options, store, listener, {
+    heldOut: true,
+    most: 6,
+  });
+  const isListed = ASKS[line.recipe] !== undefined;
+  if (line.name === line.recipe && !unmappedSets(recipe) && isListed !== asked.size > 0)
+    throw new Error(
+      `cli/recipe/by-server.ts has it ${isListed ? '' : 'not '}in its list, and it asks for ${[...asked].join(', ') || 'nothing'}.`,
+    );
   const versions: string[] = [];
   for (let version = 0; version <= rounds; version++)
     versions.push(weightsHash(await store.loadVersion({ name: settings.policy, version })));
