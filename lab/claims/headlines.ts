@@ -14,6 +14,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   },
   'co-reward': { condition: 1 },
   cosplay: { condition: 2 },
+  'cot-monitor': { condition: 0 },
   dapo: { condition: 0 },
   'dsmath-v2': {
     condition: 0,

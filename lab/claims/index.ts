@@ -6,6 +6,7 @@ import { claim as azr } from './azr.ts';
 import { claim as cepo } from './cepo.ts';
 import { claim as coReward } from './co-reward.ts';
 import { claim as cosplay } from './cosplay.ts';
+import { claim as cotMonitor } from './cot-monitor.ts';
 import { claim as dapo } from './dapo.ts';
 import { claim as dsmathV2 } from './dsmath-v2.ts';
 import { claim as eva } from './eva.ts';
@@ -70,6 +71,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   cepo,
   'co-reward': coReward,
   cosplay,
+  'cot-monitor': cotMonitor,
   dapo,
   'dsmath-v2': dsmathV2,
   eva,
