@@ -30,6 +30,9 @@ const STARTS = 'rollmesh-starts';
 /** Nodes that compute with native code install this beside the package, at the version of the wasm build: no clone has it. */
 const NATIVE = 'onnxruntime-node';
 
+/** Whoever judges programs in Python installs the interpreter beside the package, at the version that a clone has for its tests. */
+const INTERPRETER = 'pyodide';
+
 const MANIFEST = 'package.json';
 /** The clone's own file meanwhile. */
 const KEPT = 'package.json.clone';
@@ -60,8 +63,14 @@ export function packedManifest(manifest) {
       [PART]: manifest.dependencies[WHOLE],
     },
     optionalDependencies: { ...taken(OPTIONAL), [STARTS]: starts },
-    peerDependencies: { ...taken(PEER), [NATIVE]: manifest.dependencies[WHOLE] },
-    peerDependenciesMeta: Object.fromEntries([...PEER, NATIVE].map((name) => [name, { optional: true }])),
+    peerDependencies: {
+      ...taken(PEER),
+      [NATIVE]: manifest.dependencies[WHOLE],
+      [INTERPRETER]: manifest.devDependencies[INTERPRETER],
+    },
+    peerDependenciesMeta: Object.fromEntries(
+      [...PEER, NATIVE, INTERPRETER].map((name) => [name, { optional: true }]),
+    ),
   };
 }
 

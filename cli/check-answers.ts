@@ -10,6 +10,7 @@ import type { Row } from '../worlds/file/row.ts';
 import { type FileBytes, readRows } from '../worlds/file/rows.ts';
 import { calledAs } from './called-as.ts';
 import { KNOWN, taskFileBytes } from './policy/task-file-options.ts';
+import { withPython } from './policy/with-python.ts';
 import { printable } from './printable.ts';
 
 interface CheckOptions {
@@ -78,12 +79,9 @@ export async function checkAnswers(
 const wordOf = ({ right }: RowVerdict): string => (right === null ? 'not read' : right ? 'right' : 'wrong');
 
 async function check(path: string, { checker, extract, json }: CheckOptions): Promise<void> {
-  const verdicts = await checkAnswers(
-    basename(path),
-    await taskFileBytes(path),
-    findChecker(checker, KNOWN),
-    extract,
-  );
+  const found = findChecker(checker, KNOWN);
+  await withPython(found);
+  const verdicts = await checkAnswers(basename(path), await taskFileBytes(path), found, extract);
   for (const verdict of verdicts)
     if (json) console.log(JSON.stringify(verdict));
     else if (!verdict.right || verdict.reason !== undefined)

@@ -80,6 +80,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'trains on an environment that somebody else hosts, by the Open Reward Standard',
     load: () => import('./environment/command.ts'),
   },
+  python: {
+    description: 'runs programs in Python on their tests, as a reward service',
+    load: () => import('./python/command.ts'),
+  },
   stop: { description: 'stops a run, whoever ordered it', load: () => import('./stop.ts') },
   audit: {
     description: 'draws the rollouts of a round again and compares them bit by bit',

@@ -33,6 +33,7 @@ import type { BundledReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
 import {
   expectAgentOptions,
+  expectPaidPython,
   expectToolOptions,
   expectWorldAlone,
   type TaskRecipeOptions,
@@ -227,6 +228,7 @@ export async function taskRecipe(
   const { recipe, tasks: files = [], policy, prompts, world } = options;
   expectAgentOptions(options);
   expectToolOptions(options);
+  expectPaidPython(options);
   if (world !== undefined) return expectWorldAlone(options);
   if (prompts !== undefined) replaceablePrompts(recipe);
   const generated = files.length === 0 && isWordsPolicy(policy);

@@ -154,6 +154,19 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       toolsOption,
     );
 
+/** Throws where nobody would run the programs of a run: the mesh has no Python, and asks a service. */
+export function expectPaidPython({ checker, reward, agent }: TrainingTaskOptions): void {
+  if (checker !== 'python' || agent || (reward !== undefined && /https?:/.test(reward))) return;
+  throw wrongInput(
+    'run.python',
+    'Programs in Python do not run in Workers, and no service is named that runs them.',
+    {
+      expected: '--checker python with --reward URL',
+      next: 'Start `npx rollmesh python` in another terminal, and add --reward http://127.0.0.1:8790.',
+    },
+  );
+}
+
 /** Throws where a policy cannot use tools in such a run. */
 export function expectToolOptions({ tools, agent, reward }: TrainingTaskOptions): void {
   if (!tools) return;

@@ -30,6 +30,7 @@ import { configOf, openPolicy } from './live-policy.ts';
 import { fetchRewardModel, openScorer } from './reward-scores.ts';
 import { fetchVersion } from './stored-version.ts';
 import { type LeftOut, readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
+import { withPython } from './with-python.ts';
 
 /** How questions are asked, and their answers read. */
 export interface AskedQuestions extends TaskFileOptions {
@@ -162,6 +163,7 @@ export async function evaluateTasks(
     throw wrongInput('eval.samples', 'A reward model chooses among samples, and none are drawn.', {
       expected: '--samples N with --reward-model',
     });
+  await withPython(taskFileSettings(request).checker);
   const leftOut: LeftOut[] = [];
   const read = await readTaskFiles(request.tasks, taskFileSettings(request, leftOut));
   const tasks = read.slice(0, request.limit);

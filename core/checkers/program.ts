@@ -7,6 +7,7 @@ import { invalid, ok } from '../recipe/task-family.ts';
 import { quickJs } from '../sandbox/quickjs.ts';
 import { parses, runTests, STEPS } from '../sandbox/run-tests.ts';
 import { type Checker, LONGEST_ANSWER, type Reference, shown, wrongReference } from './checker.ts';
+import { lastBlock } from './last-block.ts';
 
 const MOST_TESTS = 200;
 const LONGEST_TEST = 20_000;
@@ -38,7 +39,7 @@ const PYTHON = /^\s*(?:assert\s+(?!\()|def \w+\(|from \w+ import|import \w+\s*$)
 const EXPECT = /(?<![\w$.])expect\s*\(/;
 
 const inPython = (what: string) =>
-  wrongReference('program', `${what} is in Python.`, 'tests in JavaScript: no other language runs here');
+  wrongReference('program', `${what} is in Python.`, 'tests in JavaScript, or --checker python');
 
 function whatIsWrong(metadata: Reference['metadata']): string {
   const { tests, inputs, outputs } = metadata;
@@ -91,26 +92,10 @@ function testsOf({ metadata }: Reference): Tests {
   throw wrongReference('program', `${whatIsWrong(metadata)}.`, EXPECTED);
 }
 
-const FENCE = /^[ \t]*```[ \t]*(\S*)[^\n]*$/;
-const LANGUAGES = new Set(['', 'js', 'javascript', 'mjs', 'cjs', 'node']);
+const LANGUAGES: ReadonlySet<string> = new Set(['', 'js', 'javascript', 'mjs', 'cjs', 'node']);
 
 /** The last block of JavaScript between fences, or else the whole text. */
-export function codeIn(text: string): string {
-  let code: string | undefined;
-  let block: { readonly isCode: boolean; readonly lines: string[] } | undefined;
-  const end = () => {
-    if (block?.isCode) code = block.lines.join('\n');
-    block = undefined;
-  };
-  for (const line of text.split('\n')) {
-    const fence = FENCE.exec(line);
-    if (!fence) block?.lines.push(line);
-    else if (block) end();
-    else block = { isCode: LANGUAGES.has(fence[1]!.toLowerCase()), lines: [] };
-  }
-  end();
-  return code ?? text;
-}
+export const codeIn = (text: string): string => lastBlock(text, LANGUAGES);
 
 const REASONS = { syntax: 'does-not-parse', threw: 'threw' } as const;
 

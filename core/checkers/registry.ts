@@ -10,6 +10,7 @@ import { jsonSchema } from './json-schema.ts';
 import { math } from './math/checker.ts';
 import { numberChecker } from './number.ts';
 import { programChecker } from './program.ts';
+import { pythonChecker } from './python.ts';
 import { regex } from './regex.ts';
 import { set } from './set.ts';
 
@@ -29,6 +30,7 @@ export const CHECKERS: readonly Checker[] = [
   expression,
   anyAccepted(math),
   programChecker(),
+  pythonChecker,
 ];
 
 /**

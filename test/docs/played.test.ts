@@ -98,6 +98,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
     'a clone’s folder: test/mesh/task-files.test.ts',
   'docs/tasks.md npx rollmesh start --recipe distil --policy small':
     'a teacher that is in no package: test/mesh/task-files.test.ts',
+  'docs/tasks.md npm install': 'a package of the registry',
+  'docs/tasks.md npx rollmesh python': 'a service that stays: test/cli/python-rewards.test.ts',
+  'docs/tasks.md npx rollmesh start --recipe grpo --policy mine --tasks mbpp.jsonl':
+    'that service, and a file of others',
   'docs/trust.md npx rollmesh dead-letters replay ID': 'test/trust/dead-letters.test.ts',
   'docs/trust.md npx rollmesh stop last': 'test/mesh/rounds.test.ts',
   'docs/trust.md curl': 'test/api, by the routes that it names',

@@ -66,13 +66,18 @@ test('a clone leaves nothing out that an old npm or Node may skip, and the packa
   expect(all).toEqual({
     ...others,
     'onnxruntime-node': bundled,
+    pyodide: manifest.devDependencies.pyodide,
     'rollmesh-onnxruntime': bundled,
     'rollmesh-starts': starts,
   });
   const part = JSON.parse(readFileSync('infer/onnxruntime/package.json', 'utf8'));
   expect([part.version, part.dependencies]).toEqual([bundled, { 'onnxruntime-common': bundled }]);
   const optional = { optional: true };
-  expect(peerDependenciesMeta).toEqual({ webgpu: optional, 'onnxruntime-node': optional });
+  expect(peerDependenciesMeta).toEqual({
+    webgpu: optional,
+    'onnxruntime-node': optional,
+    pyodide: optional,
+  });
   expect(Object.keys(optionalDependencies).sort()).toEqual([
     '@modelcontextprotocol/server',
     '@valibot/to-json-schema',

@@ -1,5 +1,8 @@
 /** Recipes over episodes that agents hold: what each makes of rewards of whole episodes, worked by hand, and what is done with held-out tasks. */
 import { describe, expect, test } from 'vitest';
+import { FILE_RECIPES } from '../../cli/file-recipes.ts';
+import { figuresOfEpisodes } from '../../cli/policy/eval-episodes.ts';
+import { lackedByAgents } from '../../cli/recipe/runs-on.ts';
 import type { DrawingContext } from '../../core/game/game.ts';
 import type {
   LearnTools,
@@ -16,6 +19,7 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { episodeFigures } from '../../protocols/held-out-episodes.ts';
 import { FROM_EPISODES, fromEpisodes } from '../../recipes/from-files.ts';
 import { grpo } from '../../recipes/grpo/recipe.ts';
+import { recipes } from '../../recipes/index.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { writeTask } from '../../worlds/questions/task-text.ts';
 import { groupOf, turnsOf } from './turns.ts';
@@ -204,6 +208,46 @@ test('q-evolve asks its critic after the prompt of each answer, and credits what
   const [lost, before, won] = credited(partOf<PolicyPart>(plan)).map(([, advantage]) => advantage as number);
   expect((before! - lost!) / (won! - lost!)).toBeCloseTo(0.9009, 4);
   expect(lost! + before! + won!).toBeCloseTo(0, 4);
+});
+
+test('what keeps agents from a recipe is said of every other one', () => {
+  const lacked = new Map(
+    [...recipes, ...FILE_RECIPES].map((recipe) => [recipe.name, lackedByAgents(recipe)]),
+  );
+  const trained = [...lacked].flatMap(([name, lacks]) => (lacks.length ? [] : [name]));
+  expect(trained.sort()).toEqual([...FROM_EPISODES.keys(), 'grpo'].sort());
+  expect([...lacked.values()].flat().filter((text) => text.trim() === '')).toEqual([]);
+  const said = (name: string) => lacked.get(name)!.join(' and ');
+  expect(said('rise')).toBe('to ask the policy itself: to verify');
+  expect(said('ttrl')).toBe('single answers: the votes of its solver are the reward');
+  expect(said('sage')).toBe('to ask the policy itself: to follow, hint and a worked solution to each task');
+  expect(said('spiral')).toBe('a game of several seats');
+  expect(said('distil')).toBe('another policy that teaches');
+});
+
+test('an evaluation by agents has the figures of its episodes, and counts what is missing', () => {
+  const one = held(0, [
+    [1, 1],
+    [3, 0],
+    [2, null],
+  ]);
+  const two = held(1, [
+    [1, 1],
+    [1, 1],
+    [2, 0.4],
+  ]);
+  // Three of five episodes, shares of 1/2 and 2/3 of two tasks; turns 1 + 3 + 1 + 1 + 2.
+  const { interval, ...figures } = figuresOfEpisodes([one, two], 0.5, 6)!;
+  expect(figures).toEqual({
+    success: 0.6,
+    return: about(3.4 / 5),
+    turns: 1.6,
+    tokens: 3.2,
+    episodes: 5,
+    missing: 1,
+  });
+  expect([interval.low < 0.58, interval.high > 0.59]).toEqual([true, true]);
+  expect(figuresOfEpisodes([held(2, [[1, null]])], 0.5, 1)).toBeNull();
 });
 
 describe('held-out episodes', () => {

@@ -617,6 +617,20 @@ export const GUARDS: readonly Guard[] = [
     'worlds/programs',
   ),
   guard(
+    'programs that a model',
+    'local/python/child.mjs',
+    'if (one in known) != (other in known):',
+    'if False:',
+    'local/python',
+  ),
+  guard(
+    'a webhook that is forged',
+    'cli/python/serve-rewards.ts',
+    'verifyStandardWebhook(secret, Object.fromEntries(headers), body);',
+    '',
+    'cli/python-rewards',
+  ),
+  guard(
     'secrets in the repository',
     'cli/shared/state-folder.ts',
     'if ((statSync(folder).mode & 0o777) !== OWNER_ONLY) chmodSync(folder, OWNER_ONLY);',

@@ -66,7 +66,7 @@ test.each([
   [{ tests: ['f()', 'x'.repeat(20_001)] }, /its test 2 has 20001 characters/],
   [{ tests: ['expect(add(1, 2)).toBe(3)'] }, /calls expect/],
   [{ inputs: [[1]], outputs: [1], entry: 'f()' }, /its "entry" is /],
-  [{ tests: ['assert add(1, 2) == 3'] }, /is in Python.*no other language/],
+  [{ tests: ['assert add(1, 2) == 3'] }, /is in Python.*--checker python/],
   [{ test_list: ['assert add(1, 2) == 3'], text: 'Write add.' }, /"test_list" \(of MBPP\) is in Python/],
 ])('a line with %j is refused', (metadata, message) => {
   expect(() => checker.prepare({ answer: '', metadata })).toThrow(message);
