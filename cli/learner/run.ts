@@ -2,6 +2,7 @@
 
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { keepImagesUpTo, MOST_IMAGE_BYTES } from '../../core/images/image.ts';
+import { serverDevice } from '../../core/plan/by-server.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
@@ -100,7 +101,7 @@ async function run(options: LearnerOptions, sampling: SamplingThreads): Promise<
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
-  const trainsOn = () => (backend ? `Tinker server ${new URL(backend).host}` : device.description);
+  const trainsOn = () => (backend ? serverDevice(backend) : device.description);
   log('learner.started', { device: trainsOn(), sealChecked: meshKey !== undefined });
   const trainer = backend
     ? new TinkerTrainer({

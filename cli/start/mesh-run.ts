@@ -1,5 +1,6 @@
 /** `npx rollmesh start`: starts the local mesh and the learner, orders the missing rounds by a signed webhook, and prints a line for each. */
 import { join } from 'node:path';
+import { serverDevice } from '../../core/plan/by-server.ts';
 import { calledOf, type Registry } from '../../core/recipe/registry.ts';
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import { runIdOf } from '../../core/schema/round.ts';
@@ -146,8 +147,7 @@ const stays = ({ serve, rounds, headless }: StartOptions): boolean =>
   serve || (rounds === undefined && !headless);
 
 /** Where the learner trains, in words. */
-const trainsOn = ({ backend, device }: StartOptions): string =>
-  backend ? `Tinker server ${new URL(backend).host}` : device;
+const trainsOn = ({ backend, device }: StartOptions): string => (backend ? serverDevice(backend) : device);
 
 const learnerArguments = (options: StartOptions, registry: Registry, modules: OpenRecipes['modules']) => {
   const { evalEvery, device, threads, revectorize, auditFraction, serve, resume } = options;

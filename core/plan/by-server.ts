@@ -7,6 +7,13 @@ import type { Recipe } from '../recipe/recipe.ts';
 import { MAIN_SET } from '../schema/policy.ts';
 import type { Update, UpdatePart } from './training-plan.ts';
 
+const DEVICE = 'Tinker server ';
+/** What a version's manifest says of where it was trained, for a server at a URL. */
+export const serverDevice = (url: string): string => DEVICE + new URL(url).host;
+/** Was a version trained by a server? */
+export const isByServer = (device: unknown): boolean =>
+  typeof device === 'string' && device.startsWith(DEVICE);
+
 type Sets = Pick<Recipe, 'sets'> & Partial<Pick<Recipe, 'setVariants'>>;
 
 /** What a recipe's parameter sets ask for that cannot be said; undefined where nothing is in the way. Adapters are what a run asks for. */

@@ -4,6 +4,7 @@
  */
 
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { isByServer } from '../../core/plan/by-server.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
@@ -108,11 +109,20 @@ export class VersionChain {
     );
   }
 
-  /** The manifest of a version that a round made, and the round's id. Throws `verify.imported` for another one. */
+  /** The manifest of a version that a round made, and the round's id. Throws `verify.imported` for another one, and `verify.server` for one that a server trained. */
   async trained(version: number): Promise<{ manifest: Manifest; parent: number; round: string }> {
     const manifest = await this.manifest(version);
     const { parent, round } = manifest;
     if (parent === null || round === null) throw withoutRecords(this.name, manifest);
+    if (isByServer(manifest.settings.device))
+      throw wrongInput(
+        'verify.server',
+        `Version ${version} of ${this.name} was trained by a server of Tinker's API (${manifest.settings.device}), and cannot be trained again here.`,
+        {
+          expected: 'a version that a learner trained on a device of its own',
+          next: 'Its samples can be drawn again: `npx rollmesh audit`.',
+        },
+      );
     return { manifest, parent, round };
   }
 

@@ -479,6 +479,13 @@ export const GUARDS: readonly Guard[] = [
     'mesh/access-rules',
   ),
   guard(
+    'a web page',
+    'local/tinker/serve.ts',
+    'const refusal = foreignCaller(request, HOSTS);',
+    'const refusal = null as ReturnType<typeof foreignCaller>;',
+    'learner/tinker/served-there',
+  ),
+  guard(
     'processes that stop',
     'learner/loop/collect.ts',
     'deliveries.at(-1)!.body',

@@ -5,6 +5,9 @@ import { openDevice } from '../../../learner/device/node-host.ts';
 import { type RemoteModel, TinkerClient } from '../../../learner/tinker/client.ts';
 import { decodeOutput } from '../../../learner/tinker/messages.ts';
 import type { LossName } from '../../../learner/tinker/wire.ts';
+import { tinkerRoutes } from '../../../local/tinker/routes.ts';
+import { serveTinker } from '../../../local/tinker/serve.ts';
+import type { TinkerService } from '../../../local/tinker/service.ts';
 import { readPolicyFolder } from '../../../model/policy-folder.ts';
 import { version } from '../plan-fixture.ts';
 import { openServer, requests, URL_OF_SERVER } from './server.ts';
@@ -207,4 +210,23 @@ test('requests of a model are done in the order of their numbers, each once, and
     /wrong at seq_id/,
   );
   connection.close();
+});
+
+test('the port answers programs of this machine with the key, and no page of another site', async () => {
+  const app = tinkerRoutes({ supported: () => [] } as unknown as TinkerService, { apiKey: 'tml-right' });
+  const { url, close } = await serveTinker(app, 0);
+  const status = async (headers: Record<string, string>) =>
+    (await fetch(`${url}/api/v1/get_server_capabilities`, { headers })).status;
+  const key = { 'x-api-key': 'tml-right' };
+  expect(await status(key)).toBe(200);
+  expect(await status({ 'x-api-key': 'tml-righ' })).toBe(401);
+  expect(await status({ ...key, origin: 'https://elsewhere.example' })).toBe(403);
+  expect(await status({ ...key, 'sec-fetch-site': 'cross-site' })).toBe(403);
+  const posted = await fetch(`${url}/api/v1/create_session`, {
+    method: 'POST',
+    headers: key,
+    body: '{"sdk_version":"0"}',
+  });
+  expect(posted.status).toBe(400); // What a form may send is no JSON.
+  await close();
 });
