@@ -1,5 +1,5 @@
 /** A server of the Tinker API in this process, and what a client library of Tinker sent. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VersionFiles } from '../../../core/schema/policy.ts';
@@ -37,5 +37,10 @@ export function openServer(
   const service = new TinkerService(models, new Checkpoints(state), { open: async () => {} }, ids);
   const app = tinkerRoutes(service, routes);
   const send: typeof fetch = async (...asked) => app.fetch(new Request(...asked));
-  return { state, fetch: send, dispose: () => service.dispose() };
+  /** `keep`: the checkpoints stay for a server that is started again. */
+  const dispose = async (keep = false) => {
+    await service.dispose();
+    if (!keep) rmSync(state, { recursive: true, force: true });
+  };
+  return { state, fetch: send, dispose };
 }

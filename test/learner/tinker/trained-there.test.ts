@@ -209,7 +209,7 @@ describe('faults', () => {
     const trainer = trainerOn((...asked) => send(...asked));
     const first = await round(trainer);
     const expected = await again(trainerOn(send), first);
-    await before.dispose();
+    await before.dispose(true);
     const after = openServer({ base: start }, { state: before.state });
     send = after.fetch;
     await expect(round(trainer, first)).rejects.toEqual(withCode('tinker.lost', 'retry'));
