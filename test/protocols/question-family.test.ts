@@ -4,6 +4,7 @@ import { exact } from '../../core/checkers/exact.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
 import { questionGame } from '../../worlds/questions/game.ts';
+import { PROMPTS } from '../../worlds/questions/prompts.ts';
 import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 
 const task = (question: string, answer: string) => ({
@@ -66,7 +67,31 @@ describe('readings', () => {
       value: { steps: [true], right: true },
     });
     expect(verdict('yes at first, but no.<|im_end|>')).toMatchObject({ value: { right: false } });
+    expect(verdict('\\boxed{yes}, no doubt<|im_end|>')).toMatchObject({ value: { right: true } });
     expect(verdict('I know nothing<|im_end|>').ok).toBe(false);
+  });
+
+  test('a letter and a number are read however they are marked up', () => {
+    const read = (verb: 'compare' | 'rate', text: string) =>
+      PROMPTS[verb].read(text, {} as never, {} as never);
+    const marks = [
+      (said: string) => said,
+      (said: string) => `**${said}**`,
+      (said: string) => `${said}.`,
+      (said: string) => `<answer>${said}</answer>`,
+      (said: string) => `<answer>\n**${said}**\n</answer>`,
+      (said: string) => `Both were checked. \\boxed{${said}}`,
+      (said: string) => `$\\boxed{\\text{${said}}}$`,
+    ];
+    for (const mark of marks) {
+      expect(read('compare', mark('A')), mark('A')).toEqual({ ok: true, value: 'A' });
+      expect(read('compare', mark('Answer b')), mark('Answer b')).toEqual({ ok: true, value: 'B' });
+      expect(read('rate', mark('4')), mark('4')).toEqual({ ok: true, value: 0.8 });
+      for (const other of ['A or B', 'C', 'both', ''])
+        expect(read('compare', mark(other)).ok, mark(other)).toBe(false);
+      for (const other of ['6', '-1', 'four', '4/5', ''])
+        expect(read('rate', mark(other)).ok, mark(other)).toBe(false);
+    }
   });
 });
 

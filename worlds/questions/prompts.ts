@@ -3,7 +3,7 @@
  * question, in whose conversation the text stands, unless it is said alone. A user may replace texts, and keeps the form of answer that they ask for,
  * because that is how what comes back is read.
  */
-import { extractAnswer } from '../../core/checkers/extract.ts';
+import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import type { AboutOf, Remark, SaysOf, SearchStep, Verb } from '../../core/game/verbs.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { Message } from '../../core/renderer/message.ts';
@@ -59,10 +59,16 @@ const told = ({ task }: AboutTask, { whole }: Known) => ({ question: whole(task)
 const replaced = ({ task }: AboutTask, { example }: Known) => ({ question: example(task) });
 
 /** What stands in the answer tags, or the whole text where there are none. */
-const answerIn = (written: string): string => {
-  const found = extractAnswer(written, ['answer', 'whole']);
+const markedIn = (written: string, ...others: Extraction[]): string => {
+  const found = extractAnswer(written, ['answer', ...others, 'whole']);
   return found.ok ? found.value : '';
 };
+
+/** The same, or what stands in a box, without emphasis, quotes, brackets and points around it: a letter, a number or a word. */
+const answerIn = (written: string): string =>
+  markedIn(written, 'boxed')
+    .replace(/\\text(?:bf|it)?\{([^{}]*)\}/g, '$1')
+    .replace(/^[\s*_`$"(]+|[\s*_`$".)]+$/g, '');
 
 /** A number within bounds, as a share of the way from the one to the other. */
 const share =
@@ -92,8 +98,8 @@ function verdictIn(written: string): ParseResult<SaysOf<'verify'>> {
 }
 
 function choiceIn(written: string): ParseResult<SaysOf<'compare'>> {
-  const said = answerIn(written).toUpperCase();
-  return said === 'A' || said === 'B' ? ok(said) : invalid('off-grammar');
+  const [, said] = /^(?:answer )?([ab])$/i.exec(answerIn(written)) ?? [];
+  return said === undefined ? invalid('off-grammar') : ok(said.toUpperCase() as 'A' | 'B');
 }
 
 const newQuestion = (written: string, { task }: AboutTask, known: Known) => known.task(written, task);
@@ -459,7 +465,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     alone: true,
     places: (about, known) => ({ ...told(about, known), lines: about.lines.join('\n') }),
     read: (written, { lines }) => {
-      const said = answerIn(written)
+      const said = markedIn(written)
         .split(';')
         .map((part) => part.trim());
       if (said.includes('')) return invalid('off-grammar');
