@@ -1,11 +1,12 @@
 /**
  * Files of images as pixels: PNG and JPEG, known by their first bytes. What a file says of its size is read before anything of it is inflated, and no
  * more is inflated than that. Everything is worked out in integers, or in doubles that are the same everywhere, so that a file has the same pixels on
- * every machine. What is transparent is shown on white; the orientation that a camera notes is not heeded.
+ * every machine. What is transparent is shown on white, and a JPEG is turned as its camera was held.
  */
 import { type RollmeshError, wrongInput } from '../errors.ts';
 import { joinBytes } from '../text/join-bytes.ts';
 import type { Image } from './image.ts';
+import { orientationIn, upright } from './orientation.ts';
 import { expectFewPatches } from './patches.ts';
 
 /** The most bytes of a file. */
@@ -227,9 +228,12 @@ interface Frame {
   readonly components: readonly number[];
 }
 
-/** The frame of a JPEG, whether it holds red, green and blue as they are, and how many scans it has. Throws `image.damaged` where a marker is cut off. */
-function framesOf(bytes: Uint8Array): Frame & { readonly isRgb: boolean; readonly scans: number } {
+/** The frame of a JPEG, whether it holds red, green and blue as they are, how many scans it has, and its orientation. Throws `image.damaged` where a marker is cut off. */
+function framesOf(
+  bytes: Uint8Array,
+): Frame & { readonly isRgb: boolean; readonly scans: number; readonly orientation: number } {
   let [frame, scans]: [Frame | null, number] = [null, 0];
+  let orientation = 1;
   let [isJfif, adobe]: [boolean, number | undefined] = [false, undefined];
   for (let at = 2; at + 4 <= bytes.length; ) {
     const marker = bytes[at + 1]!;
@@ -242,6 +246,7 @@ function framesOf(bytes: Uint8Array): Frame & { readonly isRgb: boolean; readonl
     if (marker === 0xda) scans++;
     const held = bytes.subarray(at + 4, at + 2 + 256 * bytes[at + 2]! + bytes[at + 3]!);
     if (marker === 0xe0) isJfif ||= beginsWith(held, JFIF);
+    if (marker === 0xe1) orientation = orientationIn(held) ?? orientation;
     if (marker === 0xee && beginsWith(held, ADOBE)) adobe = held[ADOBE.length + 6];
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) {
@@ -258,12 +263,12 @@ function framesOf(bytes: Uint8Array): Frame & { readonly isRgb: boolean; readonl
   if (!frame) throw damaged('it does not say its size');
   // As libjpeg reads it: what is JFIF is luminance and two chromas, and otherwise Adobe's marker or the names of the components say it.
   const isNamed = adobe === undefined ? frame.components.join() === RGB.join() : adobe === 0;
-  return { ...frame, isRgb: frame.components.length === 3 && !isJfif && isNamed, scans };
+  return { ...frame, isRgb: frame.components.length === 3 && !isJfif && isNamed, scans, orientation };
 }
 
 async function readJpeg(bytes: Uint8Array): Promise<Image> {
   const { jpeg } = await import('./decoders.ts');
-  const { width, height, isRgb, scans } = framesOf(bytes);
+  const { width, height, isRgb, scans, orientation } = framesOf(bytes);
   expectFewPatches(width, height);
   if (scans > MOST_SCANS)
     throw wrongInput('image.bomb', `A JPEG has ${scans} scans.`, { expected: `at most ${MOST_SCANS}` });
@@ -272,7 +277,7 @@ async function readJpeg(bytes: Uint8Array): Promise<Image> {
     const colours = isRgb ? { colorTransform: false } : {};
     const limits = { maxResolutionInMP: 1, maxMemoryUsageInMB: 64 };
     const { data } = jpeg.decode(bytes, { ...options, ...colours, ...limits });
-    return { width, height, pixels: new Uint8Array(data) };
+    return upright({ width, height, pixels: new Uint8Array(data) }, orientation);
   } catch (cause) {
     throw damaged(because(cause), cause);
   }

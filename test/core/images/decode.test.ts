@@ -1,6 +1,8 @@
 /** Files of images: pixels worked by hand, and JPEGs within what another decoder (libvips 8.17) gives. What is wrong is named, and costs little. */
 import { expect, test } from 'vitest';
 import { decodeImage, MOST_FILE_BYTES, readDataUrl } from '../../../core/images/decode.ts';
+import type { Image } from '../../../core/images/image.ts';
+import { upright } from '../../../core/images/orientation.ts';
 import { chunk, pngFile, pngOf } from './png.ts';
 
 const at = ({ width, pixels }: { width: number; pixels: Uint8Array }, x: number, y: number) => [
@@ -83,6 +85,54 @@ test.each([
     [15, [10, 61, 179]],
   ] as const)
     for (const [i, value] of at(image, x, 3).entries()) expect(Math.abs(value - wanted[i]!)).toBeLessThan(3);
+});
+
+/** A directory of TIFF with one entry, the orientation, in either order of bytes. */
+function exif(orientation: number, little: boolean): number[] {
+  const short = (n: number) => (little ? [n, 0] : [0, n]);
+  const long = (n: number) => (little ? [n, 0, 0, 0] : [0, 0, 0, n]);
+  const order = little ? [0x49, 0x49] : [0x4d, 0x4d];
+  const entry = [...(little ? [0x12, 1] : [1, 0x12]), ...short(3), ...long(1), ...short(orientation), 0, 0];
+  const tiff = [...order, ...short(42), ...long(8), ...short(1), ...entry, ...long(0)];
+  const held = [...new TextEncoder().encode('Exif'), 0, 0, ...tiff];
+  return [0xff, 0xe1, 0, held.length + 2, ...held];
+}
+
+test('an image stands upright, however the camera was held', async () => {
+  // Two lines of three pixels, and what each orientation makes of them, by hand.
+  const lines = (...of: string[]): Image => ({
+    width: of[0]!.length,
+    height: of.length,
+    pixels: new Uint8Array([...of.join('')].flatMap((letter) => new Array(3).fill(letter.charCodeAt(0)))),
+  });
+  const turned = [
+    ['abc', 'def'],
+    ['cba', 'fed'],
+    ['fed', 'cba'],
+    ['def', 'abc'],
+    ['ad', 'be', 'cf'],
+    ['da', 'eb', 'fc'],
+    ['fc', 'eb', 'da'],
+    ['cf', 'be', 'ad'],
+  ];
+  for (const [i, of] of turned.entries())
+    expect(upright(lines('abc', 'def'), i + 1), `${i + 1}`).toEqual(lines(...of));
+  // The left half of the file is red. Held so that it is to be turned to the right, red is above.
+  const file = jpeg(BASELINE);
+  for (const little of [true, false]) {
+    const held = (orientation: number) =>
+      decodeImage(
+        Uint8Array.from([...file.subarray(0, 2), ...exif(orientation, little), ...file.subarray(2)]),
+      );
+    const [right, left, none] = [await held(6), await held(8), await held(9)];
+    expect([right.width, right.height, none.width]).toEqual([8, 16, 16]);
+    expect([at(right, 3, 0)[0]! > 150, at(left, 3, 0)[0]! > 150]).toEqual([true, false]);
+  }
+  // An address that leads out of the file is no orientation.
+  const lost = exif(6, true).with(14, 200);
+  expect(
+    (await decodeImage(Uint8Array.from([...file.subarray(0, 2), ...lost, ...file.subarray(2)]))).width,
+  ).toBe(16);
 });
 
 /** By libjpeg-turbo: 8 × 8 pixels of 200, 40, 20, written as red, green and blue after Adobe's marker of 16 bytes. */
