@@ -12,8 +12,7 @@ export const command = (): Command =>
     .requiredOption(
       '--model <model>',
       'a model that scripts may name as their base: a folder in the Hugging Face layout, the name of a start policy, or NAME=FOLDER (repeat)',
-      collect,
-      [],
+      (model: string, before: readonly string[] = []) => collect(model, before),
     )
     .option('--port <n>', 'port on 127.0.0.1', port, 8788)
     .option('--state <dir>', 'folder of all local state; checkpoints are in its folder tinker', '.rollmesh')

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 import { TrainingDevice } from '../../learner/loop/training-device.ts';
-import { startFolder } from '../../local/find-start.ts';
+import { findStart, startFolder } from '../../local/find-start.ts';
 import { Checkpoints } from '../../local/tinker/checkpoints.ts';
 import { tinkerRoutes } from '../../local/tinker/routes.ts';
 import { serveTinker } from '../../local/tinker/serve.ts';
@@ -24,6 +24,10 @@ export interface TinkerOptions {
 async function baseOf(given: string): Promise<[name: string, base: Base]> {
   const [, named, place = given] = /^([^=]+)=(.+)$/.exec(given) ?? [];
   const isFolder = existsSync(place) && statSync(place).isDirectory();
+  if (!isFolder && !findStart(place))
+    throw wrongInput('tinker.base', `There is no folder ${place}, and no start policy of that name.`, {
+      expected: 'a folder in the Hugging Face layout, or a start policy such as arithmetic-base',
+    });
   const folder = isFolder ? resolve(place) : await startFolder(place);
   return [named ?? basename(folder), { files: await readPolicyFolder(folder), folder }];
 }
