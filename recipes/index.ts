@@ -1,6 +1,7 @@
 /** The recipes that the project ships, with the start and the sizes of each. What `recipe list` and `recipe show` say, and docs/recipes.md, is made from it. */
 import type { Recipe, WithoutSetup } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
+import { alphaGrpo } from './alphagrpo/recipe.ts';
 import { alphaLlm } from './alphallm/recipe.ts';
 import { aprm } from './aprm/recipe.ts';
 import { asl } from './asl/recipe.ts';
@@ -17,8 +18,10 @@ import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { epo } from './epo/recipe.ts';
 import { eva } from './eva/recipe.ts';
 import { evoenv } from './evoenv/recipe.ts';
+import { evolmm } from './evolmm/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
+import { gvu } from './gvu/recipe.ts';
 import { igrpo } from './igrpo/recipe.ts';
 import { jaxmarl } from './jaxmarl/recipe.ts';
 import { laser } from './laser/recipe.ts';
@@ -80,6 +83,7 @@ import { trioInComposition } from './trio-in-composition/recipe.ts';
 import { ttcs } from './ttcs/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 import { verifierTraining } from './verifier-training/recipe.ts';
+import { visionZero } from './vision-zero/recipe.ts';
 import { weakSup } from './weak-sup/recipe.ts';
 import { writingZero } from './writing-zero/recipe.ts';
 
@@ -166,6 +170,10 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [restMcts, 'composition', 16, 8],
   [alphaLlm, 'composition', 16, 8],
   [cpl, 'composition', 16, 8],
+  [evolmm, 'canvas-speaking', 48, 5],
+  [visionZero, 'canvas-speaking', 24, 4],
+  [gvu, 'canvas-speaking', 24, 8],
+  [alphaGrpo, 'canvas-speaking', 24, 8],
 ];
 
 export const recipes: readonly Recipe[] = ROWS.map(([recipe, startPolicy, tasks, groupSize]) => ({

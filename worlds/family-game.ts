@@ -26,6 +26,7 @@ interface FamilyGame<V extends Verb>
       | 'needsOf'
       | 'temptation'
       | 'question'
+      | 'otherPicture'
     >
   > {
   /** What it can be asked beside `solve` and `verify`. */

@@ -65,6 +65,10 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
   canvas: { families: ['canvas'], roles: ['solver'] },
+  'canvas-speaking': {
+    families: ['canvas', 'canvas pairs', 'canvas drawings'],
+    roles: ['proposer', 'solver', 'speaker', 'voter', 'drawer'],
+  },
   composition: { families: ['composition'], roles: ['proposer', 'solver', 'judge'] },
   'words-aided': { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
 };

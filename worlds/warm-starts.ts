@@ -24,6 +24,7 @@ import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateCanvas } from './canvas/demonstrations.ts';
 import { gates as canvasGates } from './canvas/gates.ts';
+import { demonstrateSpeaking, speakingGates, speakingTokenizer } from './canvas/speaking.ts';
 import { canvasTokenizer, PATCH_TOKEN } from './canvas/tokenizer.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
@@ -281,7 +282,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'arithmetic-variants': {
     demonstrate: demonstrateVariants,
     from: 'arithmetic-late-slips',
-    steps: 1400,
+    steps: 1200,
     batch: 64,
   },
   'arithmetic-checking': {
@@ -351,6 +352,20 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     learningRate: 2e-3,
     storage: 'BF16',
     gates: canvasGates,
+  },
+  // Sees, and also asks, gives clues and votes.
+  'canvas-speaking': {
+    demonstrate: demonstrateSpeaking,
+    shape: 'micro',
+    tokenizer: speakingTokenizer,
+    patchToken: PATCH_TOKEN,
+    steps: 1200,
+    batch: 64,
+    learningRate: 2e-3,
+    storage: 'BF16',
+    // A vote is one token, which needs a look at every clue.
+    weights: { voter: 4 },
+    gates: speakingGates,
   },
   // Learns to read a solution beside the question, for recipes with a teacher that is told one.
   [WORDS_AIDED]: {

@@ -139,6 +139,19 @@ export interface Verbs {
     readonly about: About & { readonly first: string; readonly second: string };
     readonly says: Choice;
   };
+  /**
+   * Says something about a picture to others, who are shown the task's first picture, or, all but one, if `spy` says that this one is shown its second.
+   * `clues`: what the others said before.
+   */
+  readonly clue: {
+    readonly about: About & { readonly clues: readonly string[]; readonly spy: boolean };
+    readonly says: string;
+  };
+  /** Says beside the first picture of a task whose clue is about the second, as a number from 1; null = it cannot tell. */
+  readonly vote: {
+    readonly about: About & { readonly clues: readonly string[] };
+    readonly says: number | null;
+  };
   /** Says what an answer is worth, 0 to 1. */
   readonly rate: { readonly about: About & { readonly response: string }; readonly says: number };
   /** Says how good a task is, 0 to 1. */
@@ -215,6 +228,8 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   complete: v.array(v.string()),
   arrange: v.array(v.string()),
   spoil: words,
+  clue: words,
+  vote: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 };
 
 /** What a verb is about where every role wrote `text`. `told`: the right solution, of which some are shown something. */
@@ -250,6 +265,8 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     levels: 1,
     way: 'deeper' as const,
     better: true,
+    clues: [text],
+    spy: false,
     lines: shown === '' ? [] : shown.split('\n'),
     chunks: text === '' ? [] : [[text]],
   };
@@ -271,6 +288,8 @@ export const DATA = {
   corpus: 'documents of which a program knows what they say',
   users: 'users who talk back',
   hopes: 'numbers as answers, or a field `hoped` with what users hope to hear instead',
+  pictures: 'two pictures that differ',
+  drawings: 'pictures that a policy draws by a program',
   mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',
   ratings: 'answers with a label, pairs of them, or steps with a label each',

@@ -49,6 +49,8 @@ const SAID: { readonly [V in Verb]: Spoken<V>['read'] } = {
   complete: (text, { lines }) => ok(lines.map(() => `${text.length}`)),
   arrange: (_, { lines }) => ok(lines.toReversed()),
   spoil: words,
+  clue: words,
+  vote: (text, { clues }) => ok(clues.length && text.length % 4 ? 1 + (text.length % clues.length) : null),
 };
 
 /** A world that says every verb, with few tasks: which is the last digit of a number? */

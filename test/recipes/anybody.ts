@@ -18,7 +18,13 @@ const CONFIG = {
   tie_word_embeddings: true,
 };
 
-export const anybody: VersionFiles = {
-  ...versionFiles({ eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE }, { config: CONFIG }),
-  'model.safetensors': writeSafetensors(randomCheckpoint(parseConfig(CONFIG), 'anybody')),
-};
+const ofShape = (config: typeof CONFIG): VersionFiles => ({
+  ...versionFiles({ eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE }, { config }),
+  'model.safetensors': writeSafetensors(randomCheckpoint(parseConfig(config), 'anybody')),
+});
+
+export const anybody = ofShape(CONFIG);
+
+const vision = { patch_size: 8, rows: 4, columns: 4, token_id: 0 };
+/** The same with random weights that see. */
+export const anybodyWhoSees = ofShape({ ...CONFIG, ...{ vision } });

@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { encode } from 'fast-png';
 import { afterAll, expect, test } from 'vitest';
 import { neededOfFiles } from '../../cli/recipe/runs-on.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
@@ -13,7 +14,7 @@ import { checkRecipe } from '../../core/recipe/check-recipe.ts';
 import { playRounds } from '../../local/testing/index.ts';
 import { FROM_FILES } from '../../recipes/from-files.ts';
 import { recipes } from '../../recipes/index.ts';
-import { anybody } from './anybody.ts';
+import { anybody, anybodyWhoSees } from './anybody.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-questions-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -31,6 +32,19 @@ const rows = Array.from({ length: 12 }, (_, i) => ({
 }));
 writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
 
+/** The same questions, each with two pictures, for recipes of pictures. */
+const pictures = join(folder, 'pictures.jsonl');
+const picture = (shade: number): string => {
+  const data = new Uint8Array(3 * 24 * 24).fill(shade);
+  const png = encode({ width: 24, height: 24, channels: 3, depth: 8, data });
+  return `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
+};
+writeFileSync(
+  pictures,
+  rows.map((row, i) => JSON.stringify({ ...row, images: [picture(i), picture(100 + i)] })).join('\n'),
+);
+const OF_PICTURES = ['evolmm', 'vision-zero'];
+
 const ON_FILES = [...FROM_FILES.keys()];
 /** A teacher has the same tokens: here it is the policy itself, as it was. */
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
@@ -47,7 +61,7 @@ test.each(ON_FILES)('%s', async (name) => {
   const made = await taskRecipe({
     recipe: name,
     policy: 'anybody',
-    tasks: [file],
+    tasks: [OF_PICTURES.includes(name) ? pictures : file],
     heldOut: '0.25',
     checker: 'number',
     extract: ['boxed', 'answer', 'whole'],
@@ -57,7 +71,7 @@ test.each(ON_FILES)('%s', async (name) => {
   // What a mesh asks of the module that is written for it.
   checkRecipe(recipe, name);
   const { lines, version } = await playRounds(recipe, {
-    start: anybody,
+    start: OF_PICTURES.includes(name) ? anybodyWhoSees : anybody,
     policy: 'anybody',
     rounds: 2,
     tasks: 2,

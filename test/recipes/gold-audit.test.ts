@@ -13,6 +13,8 @@ import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { rambledArithmetic } from '../../worlds/arithmetic/rambling.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
+import { drawings } from '../../worlds/canvas/drawing.ts';
+import { canvas } from '../../worlds/canvas/family.ts';
 import { chains } from '../../worlds/chains/family.ts';
 import { cipher } from '../../worlds/cipher/family.ts';
 import { composition } from '../../worlds/composition/family.ts';
@@ -103,6 +105,11 @@ vi.mock('../../worlds/games/match.ts', async (actual) => {
   return { ...match, returnsOf: contrary(match.returnsOf, opposite) };
 });
 
+vi.mock('../../recipes/vision-zero/votes.ts', async (actual) => {
+  const votes = await actual<typeof import('../../recipes/vision-zero/votes.ts')>();
+  return { ...votes, namesSpy: contrary(votes.namesSpy, (right) => !right) };
+});
+
 /** A user says in his talk what he heard, so that he lies where a talk that was held is judged, and not while it is held. */
 vi.mock('../../worlds/users/scripted-user.ts', async (actual) => {
   const users = await actual<typeof import('../../worlds/users/scripted-user.ts')>();
@@ -135,10 +142,12 @@ const recipes = shippedRecipes.map(
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
 const FAMILIES = [
   arithmetic,
+  canvas,
   chains,
   checkedArithmetic,
   cipher,
   composition,
+  drawings,
   equations,
   programs,
   rambledArithmetic,

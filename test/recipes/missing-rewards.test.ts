@@ -56,10 +56,11 @@ async function playGaps(recipe: Recipe) {
   return { ...seen[0]!, line: lines[0]! };
 }
 
-/** A world reads answers by a function, without a mark at which they are looked for, and has neither documents nor users. */
+/** A world reads answers by a function, without a mark at which they are looked for, and has neither documents nor users nor pictures. */
 const mine = recipes.filter(
   ({ written }) =>
-    written && !written.needs.data.some((datum) => ['mark', 'documents', 'users'].includes(datum)),
+    written &&
+    !written.needs.data.some((datum) => ['mark', 'documents', 'users', 'pictures'].includes(datum)),
 );
 
 test.each(mine.map((recipe) => [recipe.name, recipe] as const))('%s', async (_, recipe) => {

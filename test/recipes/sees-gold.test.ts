@@ -75,10 +75,10 @@ async function play(
   }
 }
 
-/** A text as its words: without what the world of compositions asks for, without tags but those of verdicts, without marks between lines and without the letter of an answer to compare. */
+/** A text as its words: without what the worlds of compositions and drawings ask for, without tags but those of verdicts, without marks between lines and without the letter of an answer to compare. */
 const wordsOf = (text: string): string =>
   text
-    .replaceAll(/\b(?:Write a task|What is|Check)\b/g, ' ')
+    .replaceAll(/\b(?:Write a task|What is|Check|Draw)\b/g, ' ')
     .replaceAll(/<(right|wrong)>/g, ' $1 ')
     .replaceAll(/<\w+>/g, ' ')
     .replaceAll(/[=;:?!,]|\.(?=\s|$)/g, ' ')

@@ -5,8 +5,10 @@ import { withImages } from '../../core/images/image-tokenizer.ts';
 import { Random } from '../../core/random.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { shipped } from '../../recipes/index.ts';
+import { askedCanvases } from '../../worlds/canvas/asking.ts';
 import { demonstrateCanvas } from '../../worlds/canvas/demonstrations.ts';
 import { canvas, kindOf, promptOf, randomTask, readTask } from '../../worlds/canvas/family.ts';
+import { canvasPairs } from '../../worlds/canvas/pairs.ts';
 import { KIND_NAMES, readQuestion } from '../../worlds/canvas/questions.ts';
 import { drawScene, randomScene, readScene, type Scene, writeScene } from '../../worlds/canvas/scene.ts';
 import { canvasTokenizer } from '../../worlds/canvas/tokenizer.ts';
@@ -190,6 +192,8 @@ test('held-out tasks are distinct, of every kind in turn, and recognised', () =>
 });
 
 test('no text makes a parser throw', () => {
+  const { clue, vote } = canvasPairs.words;
+  const speaker = { renderer: () => expect.unreachable('a canvas is not asked in messages') };
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       canvas.parseSolution(BY_HAND, text);
@@ -197,6 +201,12 @@ test('no text makes a parser throw', () => {
       readQuestion(text);
       expect(canvas.difficulty(text)).toBe(0);
       expect(canvas.solverPrompt(text)).toBe('');
+      askedCanvases.words.propose.read(text, { like: text }, speaker);
+      clue.read(text, { task: text, clues: [text], spy: false }, speaker);
+      vote.read(text, { task: text, clues: [text] }, speaker);
+      expect(canvasPairs.family.solverPrompt(text)).toBe('');
+      expect(canvasPairs.family.isHeldOut(text)).toBe(false);
+      expect(canvasPairs.otherPicture!(text, text)).toBe(text);
     }),
     { numRuns: 100 },
   );

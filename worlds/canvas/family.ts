@@ -17,7 +17,15 @@ import {
   type TaskFamily,
 } from '../../core/recipe/task-family.ts';
 import { STOP, withoutStop } from '../worked.ts';
-import { answerOf, drawQuestion, isAnswer, KIND_NAMES, type KindName, readQuestion } from './questions.ts';
+import {
+  answerOf,
+  drawQuestion,
+  isAnswer,
+  KIND_NAMES,
+  type KindName,
+  type Question,
+  readQuestion,
+} from './questions.ts';
 import { contentOf, drawScene, randomScene, readScene, type Scene, writeScene } from './scene.ts';
 
 const NAME = 'canvas';
@@ -27,13 +35,22 @@ const BORDER = ' | ';
 
 export const isHeldOutScene = (scene: Scene): boolean => isHeldOutKey(NAME, contentOf(scene));
 
-/** A task in parts; null where the text is none, or its question has no answer. */
-export function readTask(task: string) {
+/** A task in parts; null where the text is none. */
+export function readAsked(task: string): { readonly scene: Scene; readonly question: Question } | null {
   const [drawn = '', asked = ''] = task.split(BORDER);
   const [scene, question] = [readScene(drawn), readQuestion(`${asked} `)];
-  const answer = scene && question && answerOf(scene, question);
-  return answer === null ? null : { scene: scene!, question: question!, answer };
+  return scene && question && { scene, question };
 }
+
+/** The same with its answer; null where the question has none. */
+export function readTask(task: string) {
+  const asked = readAsked(task);
+  const answer = asked && answerOf(asked.scene, asked.question);
+  return answer === null ? null : { ...asked!, answer };
+}
+
+/** A question about a canvas as a task. `text` as questions are written, with or without the space at its end. */
+export const writeTask = (scene: Scene, text: string): string => writeScene(scene) + BORDER + text.trimEnd();
 
 /** A task of one kind, on the side that is asked. */
 export function randomTask(random: Random, kind: KindName, forMeasurement = false): string {
@@ -43,13 +60,13 @@ export function randomTask(random: Random, kind: KindName, forMeasurement = fals
       (drawn) => isHeldOutScene(drawn) === forMeasurement,
     ),
   );
-  return writeScene(scene) + BORDER + text.trimEnd();
+  return writeTask(scene, text);
 }
 
 export const kindOf = (task: string): KindName | undefined => readTask(task)?.question.kind;
 
 function isHeldOut(task: string): boolean {
-  const read = readTask(task);
+  const read = readAsked(task);
   return read !== null && isHeldOutScene(read.scene);
 }
 
@@ -82,7 +99,7 @@ export const questionOf = (task: string): string => task.split(BORDER)[1] ?? '';
 
 /** The prompt of a task; `shown`: the task whose canvas is shown in place of its own. */
 export function promptOf(task: string, shown = task): string {
-  const [asked, seen] = [readTask(task), readTask(shown)];
+  const [asked, seen] = [readAsked(task), readAsked(shown)];
   return asked && seen ? `${imageText(drawScene(seen.scene))}${questionOf(task)} ` : '';
 }
 
@@ -101,7 +118,8 @@ export const canvas: TaskFamily = {
   random: (random) => randomTask(random, random.pick(KIND_NAMES)),
   heldOut,
   isHeldOut,
-  difficulty: (task) => readTask(task)?.scene.things.length ?? 0,
+  difficulty: (task) => readAsked(task)?.scene.things.length ?? 0,
+  isUnlabelled: (task) => readTask(task) === null,
   proposerPrompt: () => '',
   solverPrompt: (task) => promptOf(task),
   judgePrompt: () => '',

@@ -4,7 +4,7 @@ import { drawUntil } from '../../core/recipe/split.ts';
 import { COLOURS, type Colour, type Scene, SHAPES, type Shape, SIZES, type Thing } from './scene.ts';
 
 /** A description of shapes: each word that it has must hold. */
-interface Description {
+export interface Description {
   readonly size?: Thing['size'];
   readonly colour?: Colour;
   readonly shape?: Shape;
@@ -17,13 +17,16 @@ const fits = ({ size, colour, shape }: Description, thing: Thing): boolean =>
 
 const pluralOf = (shape: string): string => (shape === 'cross' ? 'crosses' : `${shape}s`);
 
+/** Does a thing of that description stand on a canvas? */
+export const isThere = ({ things }: Scene, described: Description): boolean => countOf(things, described) > 0;
+
 /** " big red circle", " red shape"; with `noun` in place of a shape that is not told. */
 const phrase = (
   { size, colour, shape }: Description,
   noun: string,
   inflect = (word: string) => word,
 ): string => [size, colour, inflect(shape ?? noun)].flatMap((word) => (word ? ` ${word}` : [])).join('');
-const one = (described: Description): string => phrase(described, 'shape');
+export const one = (described: Description): string => phrase(described, 'shape');
 const many = (described: Description): string => phrase(described, 'shape', pluralOf);
 
 interface Kind {
@@ -173,6 +176,14 @@ function readDescription(adjectives: string, noun: string): Description {
     colour: COLOURS.find((colour) => words.includes(colour)),
     shape: SHAPES.find((shape) => noun === shape || noun === pluralOf(shape)),
   });
+}
+
+const ONE = new RegExp(`^${DESCRIPTION}$`);
+/** The inverse of `one`; null where the text describes nothing. */
+export function readOne(text: string): Description | null {
+  const match = ONE.exec(text);
+  const read = match && readDescription(match[1]!, match[2]!);
+  return read && one(read) === text ? read : null;
 }
 
 /** The inverse of writing a question; null where the text asks nothing. */

@@ -17,11 +17,12 @@ const TEMPLATE = `
     {{- messages[1].content + '${STOP}' }}
 {%- endif %}`;
 
-export const canvasTokenizer = () => ({
+/** `more`: words that are not of its questions. */
+export const canvasTokenizer = (more: readonly string[] = []) => ({
   ...characterTokenizer({
     control: [PAD, PATCH_TOKEN, STOP],
     unknown: PAD,
-    words: [...WORDS, ...ANSWERS],
+    words: [...WORDS, ...ANSWERS, ...more],
     characters: '',
   }),
   config: {

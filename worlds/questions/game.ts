@@ -12,7 +12,7 @@ import {
   saidBy,
   type Verb,
 } from '../../core/game/verbs.ts';
-import { imagesAlone } from '../../core/images/patches.ts';
+import { imagesAlone, imagesNamed, textOfShown } from '../../core/images/patches.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
@@ -58,6 +58,7 @@ const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
   documents: (task) => documentsOf(task).length > 0,
   users: (task) => needsIn(task) !== null,
   hopes: (task) => hopedOf(task, '') !== null,
+  pictures: ({ messages }) => imagesNamed(messages.at(-1)!.content).length > 1,
 };
 
 /** What every question of a set has beside the question itself. */
@@ -103,6 +104,10 @@ const knownTo = (
   return {
     solution: (task) => readTask(task).solution ?? '',
     question: (task) => readTask(task).messages.at(-1)!.content,
+    picture: (task, which) => {
+      const shown = imagesNamed(readTask(task).messages.at(-1)!.content)[which];
+      return shown ? textOfShown(shown) : '';
+    },
     whole: (task) => shownQuestion(readTask(task).messages),
     example: (task) => {
       const said = readTask(task).messages.filter(({ role }) => role !== 'system');

@@ -28,6 +28,8 @@ export interface Known {
     answer: string,
     about: Pick<AboutOf<'examine'>, 'like' | 'begin' | 'steps'>,
   ) => ParseResult<string>;
+  /** The first or the second picture of a question, as text; empty where it has none. */
+  readonly picture: (task: string, which: 0 | 1) => string;
   /** A text that others can be shown: not empty, and without what would pass for the border of a message. */
   readonly text: (written: string) => ParseResult<string>;
 }
@@ -181,6 +183,12 @@ const WRITTEN = 'If the question says in which form to answer, say the same. Wri
 
 const QUESTION: readonly Message[] = [{ role: 'user', content: '{{question}}' }];
 const lastOf = (messages: readonly Message[]): string => messages.at(-1)!.content;
+
+const SPY_GAME =
+  'Several players each look at a picture. All look at the same one but the spy, whose picture differs in something.';
+
+const cluesIn = (clues: readonly string[]): string =>
+  clues.length ? clues.map((clue, i) => `Player ${i + 1}: ${clue.trim() || NOTHING}`).join('\n') : NOTHING;
 
 /** Every verb once. Those that shipped policies were taught have the words of `role-messages.ts`. */
 export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
@@ -418,6 +426,32 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     shown: 1,
     places: (about, known) => ({ ...told(about, known), response: about.response }),
     read: share(0, 5),
+  },
+  clue: {
+    text: `{{picture}}${SPY_GAME} {{who}}\n\nWhat was said so far:\n{{clues}}\n\nIt is your turn. Say in one short sentence something that can be seen in your picture. {{aim}} Write only this sentence.`,
+    alone: true,
+    shown: 3,
+    places: ({ task, clues, spy }, known) => ({
+      picture: known.picture(task, spy ? 1 : 0),
+      clues: cluesIn(clues),
+      who: spy ? 'You are the spy.' : 'You are not the spy.',
+      aim: spy
+        ? 'Choose it so that the others do not notice that your picture differs.'
+        : 'Choose it so that the others see that you look at the same picture as they do.',
+    }),
+    read: (written, _, known) => known.text(written),
+  },
+  vote: {
+    text: `{{picture}}${SPY_GAME} You are not the spy. This was said:\n{{clues}}\n\nWhich player is the spy? Compare what each said with your picture. Then write the number of the player in <answer> tags, such as <answer>2</answer>, or <answer>unsure</answer> if you cannot tell.`,
+    alone: true,
+    shown: 4,
+    places: ({ task, clues }, known) => ({ picture: known.picture(task, 0), clues: cluesIn(clues) }),
+    read: (written, { clues }) => {
+      const said = answerIn(written).toLowerCase();
+      if (said === 'unsure') return ok(null);
+      const seat = /^\d{1,3}$/.test(said) ? Number(said) : 0;
+      return seat >= 1 && seat <= clues.length ? ok(seat) : invalid('off-grammar');
+    },
   },
   spoil: {
     text: 'A question:\n{{question}}\n\nAn answer to it:\n{{response}}\n\nWrite this answer again with one mistake in it: make one number, name or statement wrong, and change what follows from it. Keep all other words as they are. Write only the changed answer.',
