@@ -170,8 +170,8 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [restMcts, 'composition', 16, 8],
   [alphaLlm, 'composition', 16, 8],
   [cpl, 'composition', 16, 8],
-  [evolmm, 'canvas-speaking', 48, 5],
-  [visionZero, 'canvas-speaking', 24, 4],
+  [evolmm, 'canvas-speaking', 24, 5],
+  [visionZero, 'canvas-speaking', 16, 4],
   [gvu, 'canvas-speaking', 24, 8],
   [alphaGrpo, 'canvas-speaking', 24, 8],
 ];

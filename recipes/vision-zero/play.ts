@@ -112,16 +112,17 @@ export function gamesIn(game: SpyGame, tools: ProposalTools, { task, samples }: 
   });
 }
 
-/** The share of votes for the spy, and of those for nobody. Null where nobody voted. */
+/** The share of votes that are right, by the deal or as `isRight` says it, and of those for nobody. Null where nobody voted. */
 export function shares(
   games: readonly Pick<Told, 'spy' | 'votes'>[],
+  isRight = ({ said }: Told['votes'][number], spy: number): boolean => namesSpy(said, spy),
 ): { readonly found: number; readonly unsure: number } | null {
   const votes = games.flatMap(({ spy, votes }) =>
-    votes.map(({ said }) => ({ said, isRight: namesSpy(said, spy) })),
+    votes.map((vote) => ({ said: vote.said, right: isRight(vote, spy) })),
   );
   return votes.length
     ? {
-        found: mean(votes.map(({ isRight }) => Number(isRight))),
+        found: mean(votes.map(({ right }) => Number(right))),
         unsure: mean(votes.map(({ said }) => Number(said === null))),
       }
     : null;

@@ -131,7 +131,9 @@ function learn(
 ): TrainingPlan {
   const { variant } = round.settings;
   const told = groups.flatMap((group) => gamesIn(game, tools, group));
-  const now = shares(told);
+  const truly = shares(told);
+  // Phases go by what is paid, so that controls change them as the method does.
+  const now = shares(told, ({ sample }) => rewardOf(sample) === VOTES.right);
   const before: State = readState(state, recipeState) ?? {
     phase: 'clues',
     rounds: 0,
@@ -183,7 +185,7 @@ function learn(
       baselines: { ...before.baselines, ...baselines() },
     },
     figures: {
-      ...(now ? { spyFound: now.found, unsure: now.unsure } : {}),
+      ...(truly ? { spyFound: truly.found, unsure: truly.unsure } : {}),
       votesTrained: Number(phase === 'votes'),
     },
   };

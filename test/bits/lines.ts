@@ -117,11 +117,11 @@ function questionLines(): Line[] {
     settings,
   };
   const questions = { ...data, ...wordsTaskSet() };
-  // The generated questions have neither worked solutions nor documents, not all their answers are numbers, and `words` writes no verdict on two answers.
+  // The generated questions have neither worked solutions nor documents nor pictures, not all their answers are numbers, and `words` writes no verdict on two answers.
   const played = recipes.flatMap(({ name, written }) => {
     if (!written) return [];
     const { data, verbs } = written.needs;
-    const isWorked = data.some((datum) => ['solution', 'steps', 'documents', 'hopes'].includes(datum));
+    const isWorked = data.some((datum) => ['solution', 'steps', 'documents', 'pictures', 'hopes'].includes(datum));
     return isWorked || verbs.includes('compare') ? [] : [name];
   });
   return played.map((name) => {

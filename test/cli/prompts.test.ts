@@ -50,11 +50,11 @@ test.each(recipes.flatMap(({ name, written }) => (written ? [name] : [])))(
     const texts = await shown(recipe);
     expect(['solve', 'search', 'reply'].some((verb) => Object.hasOwn(texts, verb))).toBe(true);
     for (const text of Object.values(texts)) expect(placesOf(asText(text)).length).toBeGreaterThan(0);
-    // The file of these tests has neither worked solutions nor documents.
+    // The file of these tests has neither worked solutions nor documents nor pictures.
     if (
       shipped
         .find(recipe)
-        .written!.needs.data.some((datum) => ['solution', 'steps', 'documents'].includes(datum))
+        .written!.needs.data.some((datum) => ['solution', 'steps', 'documents', 'pictures'].includes(datum))
     )
       await expect(make(recipe, texts)).rejects.toMatchObject({ code: 'tasks.lacks' });
     else expect((await make(recipe, texts))!.recipe.title).toBe((await make(recipe))!.recipe.title);

@@ -187,6 +187,8 @@ const GOLD_AT: Readonly<Record<string, Moment>> = {
   rewardharness: { index: 1 },
   // The given tasks of its first round are so deep that no tree ends with an answer.
   alphallm: { index: 2 },
+  // None of the questions of its first round has an answer on its picture.
+  evolmm: { index: 3 },
 };
 
 /** Controls, which recipes share: what they pay is the same code in each. */

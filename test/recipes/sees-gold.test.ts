@@ -244,11 +244,12 @@ async function shownPlanted(recipe: Recipe, says: readonly string[]) {
   return { asked, shown };
 }
 
+const PICTURES = ['a', 'b'].map((digit) => `<image:${digit.repeat(64)}:3x3>`).join('');
 const SOURCES = [
   {
     weight: 1,
     tasks: [1, 2].map((line) => ({
-      ...sayTask(`Say word ${line}`, PLANTED, line),
+      ...sayTask(`${PICTURES}Say word ${line}`, PLANTED, line),
       solution: `It says ${PLANTED}.\n<answer>${PLANTED}</answer>`,
       metadata: { documents: ['It says a word.'], hoped: 'nothing' },
     })),
