@@ -121,7 +121,9 @@ function questionLines(): Line[] {
   const played = recipes.flatMap(({ name, written }) => {
     if (!written) return [];
     const { data, verbs } = written.needs;
-    const isWorked = data.some((datum) => ['solution', 'steps', 'documents', 'pictures', 'hopes'].includes(datum));
+    const isWorked = data.some((datum) =>
+      ['solution', 'steps', 'documents', 'pictures', 'hopes'].includes(datum),
+    );
     return isWorked || verbs.includes('compare') ? [] : [name];
   });
   return played.map((name) => {
