@@ -98,6 +98,9 @@ export { type Phase, phaseAt, type Schedule } from './core/round/phases.ts';
 export { playStages } from './core/round/play-stages.ts';
 export { defineConfig, type RunConfig } from './core/runs/run-config.ts';
 export { softmax } from './core/same-exp.ts';
+export { runJavaScript } from './core/sandbox/run-javascript.ts';
+// The tool `run_javascript`, for agents and for recipes whose episodes have it.
+export type { ProgramRun } from './core/sandbox/run-program.ts';
 export { type Evaluation, evaluation, type HeldOut } from './core/schema/evaluation.ts';
 export { MAIN_SET } from './core/schema/policy.ts';
 export type { RoleBinding, RoundSpec, RunSettings } from './core/schema/round.ts';

@@ -1,8 +1,7 @@
 /** Tools that the mesh itself carries out while a policy answers a question: what each does follows from its arguments alone, so that an audit does it again. */
 import * as v from 'valibot';
 import type { Tool } from '../../core/renderer/message.ts';
-import { quickJs } from '../../core/sandbox/quickjs.ts';
-import { runProgram } from '../../core/sandbox/run-program.ts';
+import { runJavaScript } from '../../core/sandbox/run-javascript.ts';
 import type { ToolCall } from '../../core/serving/tool-calls.ts';
 
 interface OwnTool {
@@ -19,7 +18,7 @@ const TOOLS = {
       'Runs a program in JavaScript and returns what it writes by console.log, and the value of its last expression. It has no files, no network and no clock.',
     argument: 'code',
     about: 'The program.',
-    run: (code) => runProgram(quickJs(), code).text,
+    run: (code) => runJavaScript(code).text,
   },
 } as const satisfies Readonly<Record<string, OwnTool>>;
 

@@ -143,10 +143,7 @@ test('an audit runs the programs again, and finds a result that no program gave'
     return ledger.findings.map((finding) => finding.class);
   };
   expect(await audit(() => {})).toEqual([]);
-  const forged = await audit(({ samples: [, second] }) => {
-    const [two, three] = text.tokenizer.encode('23');
-    second!.prompt[second!.prompt.lastIndexOf(two!)] = three!;
-  });
+  const forged = await audit(({ samples: [, second] }) => void second!.prompt.splice(-20, 1));
   expect(forged).toContain('prompt');
 });
 

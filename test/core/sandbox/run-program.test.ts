@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { quickJs } from '../../../core/sandbox/quickjs.ts';
 import { MOST_WRITTEN, runProgram } from '../../../core/sandbox/run-program.ts';
+import { runJavaScript } from '../../../sdk.ts';
 import { HOSTILE } from './hostile.ts';
 
 const ran = (program: string, steps?: number) =>
@@ -14,6 +15,11 @@ test('what is written comes first, then the value of the last expression', () =>
   expect(text('let x = 3;')).toBe('The program wrote nothing.');
   expect(text('const a = []; a[0] = a; a')).toBe('[[circular]]');
   expect(text('(() => 1)')).toBe('[function]');
+});
+
+test('an agent runs the same by the package', () => {
+  expect(runJavaScript('6 * 7')).toEqual(ran('6 * 7'));
+  expect(runJavaScript('for (;;);', { steps: 5000 })).toMatchObject({ outcome: 'out-of-steps', steps: 5000 });
 });
 
 test('errors are said, and so is what is missing in the engine', () => {
