@@ -23,6 +23,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   },
   eva: { condition: 0 },
   evoenv: { condition: 0 },
+  evolmm: { condition: 0 },
   'fb-align': { condition: 0 },
   genrm: { condition: 0 },
   igrpo: {
@@ -86,6 +87,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   ttcs: { condition: 1 },
   ttrl: { condition: 1 },
   'verifier-training': { condition: 0 },
+  'vision-zero': { condition: 0 },
   'weak-sup': { condition: 3 },
   'writing-zero': {
     condition: 1,

@@ -11,6 +11,7 @@ import { claim as dapo } from './dapo.ts';
 import { claim as dsmathV2 } from './dsmath-v2.ts';
 import { claim as eva } from './eva.ts';
 import { claim as evoenv } from './evoenv.ts';
+import { claim as evolmm } from './evolmm.ts';
 import { claim as fbAlign } from './fb-align.ts';
 import { claim as genrm } from './genrm.ts';
 import { HEADLINES } from './headlines.ts';
@@ -62,6 +63,7 @@ import { claim as trioInComposition } from './trio-in-composition.ts';
 import { claim as ttcs } from './ttcs.ts';
 import { claim as ttrl } from './ttrl.ts';
 import { claim as verifierTraining } from './verifier-training.ts';
+import { claim as visionZero } from './vision-zero.ts';
 import { claim as weakSup } from './weak-sup.ts';
 import { claim as writingZero } from './writing-zero.ts';
 
@@ -76,6 +78,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   'dsmath-v2': dsmathV2,
   eva,
   evoenv,
+  evolmm,
   'fb-align': fbAlign,
   genrm,
   igrpo,
@@ -126,6 +129,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   ttcs,
   ttrl,
   'verifier-training': verifierTraining,
+  'vision-zero': visionZero,
   'weak-sup': weakSup,
   'writing-zero': writingZero,
 };

@@ -1,0 +1,52 @@
+/** The claim of Vision-Zero: a game about pictures, played against oneself, teaches a policy to see. */
+import type { Claim } from '../rule/claim.ts';
+import { coinArm, endsAbove, neverRises, rises } from '../rule/conditions.ts';
+import { atEnd, curveOf } from '../rule/curves.ts';
+
+/** The least difference of accuracy that is of interest; the paper’s mean gain is three points. */
+const LEAST = 0.03;
+const FOUND = 'heldOutSpyFound';
+
+export const claim: Claim = {
+  description:
+    'A policy that plays who is the spy against itself, and trains clues and votes in turns without labels, comes to answer questions about pictures better that nobody asks in the game, and to find spies among held-out pictures. Clues or votes alone teach less at equal sampled tokens, and votes beside other pictures nothing.',
+  rounds: 40,
+  tokens: 14_000,
+  evaluateEvery: 40,
+  pictures: {
+    accuracy: 'Held-out questions, greedy',
+    [FOUND]: 'Votes for the spy in games about held-out pictures',
+  },
+  arms: [
+    { name: 'vision-zero', description: 'as published: clues and votes in turns' },
+    { name: 'clues only', variant: 'clues-only', description: 'votes are never trained' },
+    { name: 'votes only', variant: 'votes-only', description: 'clues are never trained' },
+    {
+      name: 'other pictures',
+      variant: 'other-pictures',
+      description: 'control: voters are shown other pictures than those that were spoken of',
+    },
+    coinArm('votes are drawn by lot'),
+  ],
+  conditions: [
+    rises('vision-zero', LEAST, 'accuracy'),
+    endsAbove('vision-zero', 'other pictures', LEAST, 'accuracy'),
+    endsAbove('vision-zero', 'clues only', LEAST, FOUND),
+    endsAbove('vision-zero', 'votes only', LEAST, FOUND),
+    rises('vision-zero', 0.1, FOUND),
+    neverRises('random', 0.05, FOUND),
+  ],
+  observations: [
+    {
+      description: 'vision-zero: greedy accuracy at the end above that with other pictures',
+      measure: (r, s) => atEnd(r, 'vision-zero', s) - atEnd(r, 'vision-zero', s, 'otherPictures'),
+      atLeast: LEAST,
+    },
+    {
+      description:
+        'sampled accuracy at the end of vision-zero above the greedy accuracy of the start, which needs no training',
+      measure: (r, s) => atEnd(r, 'vision-zero', s, 'sampled') - curveOf(r, 'vision-zero', s)[0]!,
+      atLeast: LEAST,
+    },
+  ],
+};
