@@ -19,6 +19,7 @@ import { epo } from './epo/recipe.ts';
 import { eva } from './eva/recipe.ts';
 import { evoenv } from './evoenv/recipe.ts';
 import { evolmm } from './evolmm/recipe.ts';
+import { fate } from './fate/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { gvu } from './gvu/recipe.ts';
@@ -165,6 +166,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [marsResearch, 'search-two-hop', 16, 8],
   [cleaner, 'search-two-hop', 16, 8],
   [cotMonitor, 'arithmetic-reports', 32, 8],
+  [fate, 'search-guarded', 16, 8],
   [rlver, 'arithmetic-aided', 16, 8],
   [sweetRl, 'arithmetic-aided', 16, 8],
   [restMcts, 'composition', 16, 8],

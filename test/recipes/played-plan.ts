@@ -38,6 +38,7 @@ export const LATER: Readonly<Record<string, readonly Moment[]>> = {
   spark: [{ index: 7 }],
   rewardharness: [{ index: 4, recipeState: { rules: ['once', 'az:az'], missed: [] } }],
   'mr-rlvr': [{ index: 7 }],
+  fate: [{ index: 6 }],
   asl: [{ index: 2 }, { index: 3 }],
   sws: [{ index: 7, recipeState: { '1+2-3': [0, 0] } }],
 };

@@ -259,7 +259,13 @@ const onFiles = (recipe: string, more: object = {}) =>
   recipeFrom({ from: recipe, data: { ...SAY, sources: SOURCES, ...more } });
 
 /** Roles that are told no more than whether an answer is right. */
-const TOLD_WHETHER_RIGHT = ['sd-zero/reviser', 'svs/writer', 'rlver/assistant', 'sweet-rl/assistant'];
+const TOLD_WHETHER_RIGHT = [
+  'sd-zero/reviser',
+  'svs/writer',
+  'rlver/assistant',
+  'sweet-rl/assistant',
+  'fate/repairer',
+];
 
 test.each(recipes.flatMap(({ name, written }) => (written ? [name] : [])))(
   'on questions of files %s says which roles are shown answers',
