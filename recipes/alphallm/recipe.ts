@@ -119,8 +119,10 @@ function traceOf(nodes: readonly RecordedNode[], group: string, variant: string 
   const answers = readable(nodes);
   if (variant === 'random-trace')
     return answers.length ? new Random(`alphallm/${group}`).pick(answers) : undefined;
-  const worth = ({ sample }: RecordedNode) => sample.rewards.estimate ?? 0;
-  return answers.sort((a, b) => worth(b) - worth(a))[0];
+  const worth = ({ sample }: RecordedNode) => sample.rewards.estimate!;
+  return answers
+    .filter(({ sample }) => typeof sample.rewards.estimate === 'number')
+    .sort((a, b) => worth(b) - worth(a))[0];
 }
 
 function learn(game: ImaginedGame, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {

@@ -27,7 +27,12 @@ import { preferencePart, updateOf } from '../../protocols/objectives.ts';
 import { passed, writeTasks } from '../../protocols/proposals.ts';
 import { responderAlone } from '../../protocols/responder-alone.ts';
 import { groupItems, policyUpdate, SOLVER, trainedSolver } from '../../protocols/solver.ts';
-import { pointsOfRound, RESPONDER, RESPONSE_FIGURES } from '../../protocols/style-responder.ts';
+import {
+  pointsOfRound,
+  RESPONDER,
+  RESPONSE_CONTROLS,
+  RESPONSE_FIGURES,
+} from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { admitTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
 import {
@@ -238,8 +243,7 @@ export const eva: WithoutSetup = {
   ...responderAlone({ heldOut, examine }),
   rewards: {
     rubric: { description: 'the share of the rubric’s points', usesGold: true },
-    format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
-    random: { description: 'control: a coin says what a response is worth', usesGold: false },
+    ...RESPONSE_CONTROLS,
   },
   propose,
   judge: async (context, groups) => ratedWithoutJudge(context, groups),

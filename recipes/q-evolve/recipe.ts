@@ -130,9 +130,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
     episodes.map(({ reward }) => reward),
     episodes.map(({ group }) => group.group),
   );
-  const plain = episodes.flatMap(
-    ({ turns }, i) => judged?.advantages[i] ?? turns.map(() => outcomes[i] ?? 0),
-  );
+  const plain = episodes.flatMap(({ turns }, i) => judged?.advantages[i] ?? turns.map(() => outcomes[i]!));
   const paid = episodes.flatMap(({ turns, reward }) => turns.map(() => reward));
   const advantages = variant === 'shuffled' ? shuffled(plain, paid, round.id) : plain;
   const credit = judged ? whiten(advantages) : advantages;

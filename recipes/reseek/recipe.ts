@@ -137,7 +137,7 @@ function judgeGroup(game: SearchGame, context: RoundContext, group: RolloutGroup
 /** G_t = Σ_{k ≥ t} γ^(k − t) · r_k, the discounted pay of a turn and of those after it [turns]. */
 export const turnReturns = (turns: readonly Pick<Sample, 'rewards'>[]): number[] =>
   discountedReturns(
-    turns.map(({ rewards }) => rewards.turn ?? 0),
+    turns.map(({ rewards }) => rewards.turn!),
     { gamma: GAMMA },
   );
 

@@ -197,7 +197,10 @@ const byTurns = (groups: readonly ScoredGroup[]): PolicyItem[] => {
 /** How much more the searches are paid that first find the reference answer than the others; for the report alone. */
 function creditAtFind(game: SiopGame, { task }: ScoredGroup, { steps, turns }: ToldSearch) {
   const found = steps.findIndex((step) => libraryOf(game).hold(step.found, task));
-  return steps.map((_, s) => ({ isFind: s === found, pay: turns[s]!.rewards.turn ?? 0 }));
+  return steps.flatMap((_, s) => {
+    const { turn: pay = null } = turns[s]!.rewards;
+    return pay === null ? [] : [{ isFind: s === found, pay }];
+  });
 }
 
 function learn(game: SiopGame, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {

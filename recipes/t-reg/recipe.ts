@@ -15,7 +15,13 @@ import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
 import { responderAlone } from '../../protocols/responder-alone.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { pointsOfRound, RESPONDER, RESPONSE_FIGURES, sequenceOf } from '../../protocols/style-responder.ts';
+import {
+  pointsOfRound,
+  RESPONDER,
+  RESPONSE_CONTROLS,
+  RESPONSE_FIGURES,
+  sequenceOf,
+} from '../../protocols/style-responder.ts';
 import { wishPrompt } from '../../worlds/style/contrast.ts';
 import { parseResponse, stylePrompt } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';
@@ -194,7 +200,7 @@ export const tReg: WithoutSetup = {
       description: 'control: a response is preferred to itself with its form broken',
       usesGold: false,
     },
-    random: { description: 'control: a coin says what a response is worth', usesGold: false },
+    random: RESPONSE_CONTROLS.random,
   },
   judge: async (context, groups) => ratedWithoutJudge(context, groups),
   learn,

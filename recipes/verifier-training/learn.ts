@@ -45,9 +45,9 @@ function verifierPart({ round, groups }: RoundRecords, tools: LearnTools): Updat
 /** By the oracle, for the report and the claim alone: what the generator achieves. A line passes as far as verdicts let it; a verdict that does not parse lets nothing pass. */
 function figuresOf(groups: readonly ScoredGroup[]): Record<string, number> {
   const lines = groups.flatMap(({ samples, solutionsExact }) =>
-    samples.map((sample, s) => ({
+    samples.map(({ rewards: { reward = null } }, s) => ({
       wrong: solutionsExact[s] === false,
-      passed: Math.max(0, sample.rewards.reward ?? 0),
+      passed: reward === null ? 0 : Math.max(0, reward),
     })),
   );
   const wrong = lines.filter((line) => line.wrong);

@@ -29,7 +29,7 @@ import { needsIn, needsOf } from './needs.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
 import { pathIn, readTask, writeExamined, writeProposed, writeTask } from './task-text.ts';
 import { hopedOf, temptationOf } from './temptation.ts';
-import type { Texts } from './texts.ts';
+import { sentencesOf, type Texts } from './texts.ts';
 
 /** What is known about a question in the wordings of a generator; the reason where it is not one of the generator's questions. */
 export type ParseProposal = (question: string) => ParseResult<{
@@ -155,14 +155,15 @@ const taskOf = (about: AboutOf<Verb>): string | null =>
 function wordingOf<V extends Verb>(questions: GameQuestions, verb: V): Wording<V> {
   const prompt: Prompt<V> = PROMPTS[verb];
   const text = questions.texts?.[verb] ?? prompt.text;
+  const sentences = sentencesOf(verb, questions.texts);
   return {
     maxNew: questions.maxNew,
     ask: (about, speaker) => {
       const renderer = speaker.renderer();
       const task = prompt.alone ? null : taskOf(about);
-      const content = filled(text, prompt.places(about, knownTo(questions, renderer)));
+      const content = filled(text, prompt.places(about, knownTo(questions, renderer), sentences));
       const conversation = conversationOf(task === null ? null : readTask(task).messages, content);
-      return renderer.begin([...conversation, ...(prompt.after?.(about) ?? [])]).text;
+      return renderer.begin([...conversation, ...(prompt.after?.(about, sentences) ?? [])]).text;
     },
     read: (written, about, speaker) => {
       const renderer = speaker.renderer();

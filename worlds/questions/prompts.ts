@@ -34,14 +34,22 @@ export interface Known {
   readonly text: (written: string) => ParseResult<string>;
 }
 
+export type Sentences = Readonly<Record<string, string>>;
+
 export interface Prompt<V extends Verb> {
   readonly text: string;
   /** Is it a conversation of its own, and not the question's with this in place of its last message? */
   readonly alone?: true;
+  /** Sentences by names, of which one is said where the text, or what comes after it, leaves a place. A user can replace them, too. */
+  readonly sentences?: Sentences;
   /** What stands in the places of the text. */
-  readonly places: (about: AboutOf<V>, known: Known) => Readonly<Record<string, string>>;
+  readonly places: (
+    about: AboutOf<V>,
+    known: Known,
+    sentences: Sentences,
+  ) => Readonly<Record<string, string>>;
   /** What was said in the conversation after the text. */
-  readonly after?: (about: AboutOf<V>) => readonly Message[];
+  readonly after?: (about: AboutOf<V>, sentences: Sentences) => readonly Message[];
   /** How many of the places hold what a role wrote: a question must leave room for them. Default 0. */
   readonly shown?: number;
   /** Reads what a role wrote, without what ended it. */
@@ -200,15 +208,15 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   revise: {
     text: '{{question}}\n\nAn attempt:\n{{attempt}}\n\n{{verdict}} Write your whole answer to the question, not only what you change.',
     shown: 1,
-    places: (about, known) => ({
+    sentences: {
+      unknown: 'This attempt may be right or wrong. Check it, keep what is right and correct what is wrong.',
+      right: 'This attempt is right. Keep to it.',
+      wrong: 'This attempt is wrong. Find the mistake and correct it.',
+    },
+    places: (about, known, { unknown, right, wrong }) => ({
       ...asked(about, known),
       attempt: about.attempt,
-      verdict:
-        about.right === null
-          ? 'This attempt may be right or wrong. Check it, keep what is right and correct what is wrong.'
-          : about.right
-            ? 'This attempt is right. Keep to it.'
-            : 'This attempt is wrong. Find the mistake and correct it.',
+      verdict: (about.right === null ? unknown : about.right ? right : wrong)!,
     }),
     read: (written, _, known) => known.answer(written),
   },
@@ -285,13 +293,14 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   },
   repair: {
     text: `{{question}}\n\n${LOOK_UP}`,
+    sentences: FAULTS,
     places: asked,
-    after: ({ steps, last, wrote, fault }) => [
+    after: ({ steps, last, wrote, fault }, faults) => [
       ...steps.flatMap((step, i) => searched(step, last && i === steps.length - 1)),
       { role: 'assistant', content: wrote },
       {
         role: 'user',
-        content: `${FAULTS[fault]} Write what should stand in its place: ${last ? '' : 'a search, or '}the answer to the question.`,
+        content: `${faults[fault]} Write what should stand in its place: ${last ? '' : 'a search, or '}the answer to the question.`,
       },
     ],
     shown: 2,
@@ -402,10 +411,8 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   evolve: {
     text: `A question:\n{{question}}\n\n{{wish}} It must be possible to answer the new question. ${WRITTEN}`,
     alone: true,
-    places: (about, known) => ({
-      ...replaced(about, known),
-      wish: EVOLVED[about.way],
-    }),
+    sentences: EVOLVED,
+    places: (about, known, ways) => ({ ...replaced(about, known), wish: ways[about.way]! }),
     read: newQuestion,
   },
   verify: {
@@ -522,11 +529,13 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   },
   wish: {
     text: '{{question}}\n\n{{wish}}',
-    places: (about, known) => ({
+    sentences: {
+      better: 'Give the best answer that you can: careful, complete and right.',
+      worse: 'Give a poor answer: careless, incomplete or wrong.',
+    },
+    places: (about, known, { better, worse }) => ({
       ...asked(about, known),
-      wish: about.better
-        ? 'Give the best answer that you can: careful, complete and right.'
-        : 'Give a poor answer: careless, incomplete or wrong.',
+      wish: (about.better ? better : worse)!,
     }),
     read: (written, _, known) => known.answer(written),
   },

@@ -1,17 +1,30 @@
 /** The texts of prompts that a user puts in the place of a recipe's own: which there are, and which a file of them must have. */
 import { wrongInput } from '../../core/errors.ts';
 import { saidBy, type Verb } from '../../core/game/verbs.ts';
-import { PROMPTS, placesOf } from './prompts.ts';
+import { PROMPTS, placesOf, type Sentences } from './prompts.ts';
 
-/** Texts by verb. */
-export type Texts = Readonly<Partial<Record<Verb, string>>>;
+/** Texts by verb, and the sentences that a verb chooses from as `verb.name`. */
+export type Texts = Readonly<Partial<Record<Verb | `${Verb}.${string}`, string>>>;
 
 /** What of the needs says which texts there are. */
 type Saying = Parameters<typeof saidBy>[0];
 
+/** The sentences of a verb as `verb.name`. */
+const sentencesIn = (verb: Verb): [string, string][] =>
+  Object.entries(PROMPTS[verb].sentences ?? {}).map(([name, sentence]) => [`${verb}.${name}`, sentence]);
+
 /** The texts that a recipe says on questions, unless a user gives others. */
-export const textsOf = (needs: Saying): Texts =>
-  Object.fromEntries(saidBy(needs).map((verb) => [verb, PROMPTS[verb].text]));
+export const textsOf = (needs: Saying): Readonly<Record<string, string>> =>
+  Object.fromEntries(saidBy(needs).flatMap((verb) => [[verb, PROMPTS[verb].text], ...sentencesIn(verb)]));
+
+/** The sentences that a verb chooses from, by their names: a user's where the texts have one. */
+export const sentencesOf = (verb: Verb, texts: Texts = {}): Sentences =>
+  Object.fromEntries(
+    Object.entries(PROMPTS[verb].sentences ?? {}).map(([name, sentence]) => [
+      name,
+      texts[`${verb}.${name}`] ?? sentence,
+    ]),
+  );
 
 const wrong = (what: string, expected: string) =>
   wrongInput('prompts.texts', what, {
@@ -46,21 +59,34 @@ function expectPlaces(verb: Verb, text: string): void {
     );
 }
 
-/** The texts of a file for a recipe: one for each verb that it says. Throws `prompts.texts` for the first that is missing, unknown or without a place. */
+/**
+ * The texts of a file for a recipe: one for each verb that it says. A sentence that the file leaves out stays as it is. Throws `prompts.texts` for the
+ * first text that is missing, unknown or without a place.
+ */
 export function readTexts(given: unknown, needs: Saying): Texts {
   const verbs = saidBy(needs);
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw wrong('The prompts are no object.', `an object with the fields ${verbs.join(', ')}`);
-  const unknown = Object.keys(given).find((name) => !verbs.some((verb) => verb === name));
+  const fields = given as Readonly<Record<string, unknown>>;
+  const sentences = verbs.flatMap((verb) => sentencesIn(verb).map(([name]) => name));
+  const all = [...verbs, ...sentences];
+  const unknown = Object.keys(fields).find((name) => !all.some((one) => one === name));
   if (unknown !== undefined)
-    throw wrong(`There is no prompt "${unknown}" in this recipe.`, `the prompts ${verbs.join(', ')}`);
-  return Object.fromEntries(
-    verbs.map((verb) => {
-      if (!Object.hasOwn(given, verb))
-        throw wrong(`The prompt "${verb}" is missing.`, `the prompts ${verbs.join(', ')}`);
-      const text = textOf(verb, (given as Readonly<Record<string, unknown>>)[verb]);
-      expectPlaces(verb, text);
-      return [verb, text];
-    }),
-  );
+    throw wrong(`There is no prompt "${unknown}" in this recipe.`, `the prompts ${all.join(', ')}`);
+  const texts = verbs.map((verb) => {
+    if (!Object.hasOwn(fields, verb))
+      throw wrong(`The prompt "${verb}" is missing.`, `the prompts ${verbs.join(', ')}`);
+    const text = textOf(verb, fields[verb]);
+    expectPlaces(verb, text);
+    return [verb, text];
+  });
+  const said = sentences
+    .filter((name) => Object.hasOwn(fields, name))
+    .map((name) => {
+      const text = textOf(name, fields[name]);
+      if (placesOf(text).length)
+        throw wrong(`The sentence "${name}" has a place that nothing fills.`, 'a text without places');
+      return [name, text];
+    });
+  return Object.fromEntries([...texts, ...said]);
 }
