@@ -144,6 +144,24 @@ describe('the same plan here and there', () => {
       await server.dispose();
     },
   );
+
+  test('a reference is scored under its own version', async () => {
+    const { fetch: send, dispose } = openServer({ base: start });
+    const trainer = trainerOn(send);
+    const { 'optimizer.safetensors': _, ...first } = (
+      await teach(plan(ppo()), { sets, versions: [start], trainer })
+    ).files;
+    const objective = { kind: 'dpo', beta: 0.5 } as const;
+    const step: UpdatePart = { ...about, kind: 'preference', pairs, reference, objective };
+    const work = { updates: [{ set: 'main', parts: [step], minibatches: 1 }] };
+    const here = await teach(work, { sets, versions: [start, first] });
+    const there = await teach(work, { sets, versions: [start, first], trainer });
+    expect(there.report.loss).toBeCloseTo(here.report.loss, 5);
+    // Under the version itself the margin would be 0.
+    expect(Math.abs(here.report.loss - Math.LN2)).toBeGreaterThan(0.01);
+    trainer.dispose();
+    await dispose();
+  });
 });
 
 describe('faults', () => {
