@@ -2,6 +2,7 @@
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { duration, percent } from '../shared/figures.ts';
 import table from './measured.json' with { type: 'json' };
+import { neededOfFiles, runsOn } from './runs-on.ts';
 
 /** What the lab measured of a recipe: the mean over the seeds of the first arm of its record (lab/cli/measured.ts). */
 interface Measured {
@@ -34,8 +35,8 @@ export function runIt(recipe: Recipe, reference: string, onFiles: boolean): stri
   const measured = MEASURED[recipe.name];
   const lines = [
     ...(onFiles ? [] : [command]),
-    ...(onFiles || needs === undefined
-      ? [`${command} --policy NAME --tasks FILE.jsonl (your policy, your file)`]
+    ...(neededOfFiles(recipe)
+      ? [`${command} --policy NAME --tasks FILE.jsonl (your policy; ${runsOn(recipe)})`]
       : []),
     ...(inGame ? [`${command} --world GAME.ts (a game of yours: docs/games.md)`] : []),
     ...(onFiles
