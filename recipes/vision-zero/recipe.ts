@@ -239,7 +239,7 @@ const described = {
   title: 'Who is the spy: clues about pictures by self-play, and votes that can be checked',
   paper: arXiv('2509.25541', 'Vision-Zero: Scalable VLM Self-Improvement via Strategic Gamified Self-Play'),
   summary:
-    'Four players each look at a picture, one of them, the spy, at a picture that differs. Each says something about his own, and the others vote on who is the spy. Clues are paid by the votes, in a game of no sum, and votes by whether they name the spy; the two are trained in turns.',
+    'Four players each look at a picture, one of them, the spy, at a picture that differs. Each says something about his own, and the others vote on who is the spy. Clues are paid by the votes, in a zero-sum game, and votes by whether they name the spy; the two are trained in turns.',
   method: {
     setting:
       'Pictures are drawn: two or three coloured shapes, one of which has another colour or is another shape on the spy’s. The start policy gives clues that are mostly true and often votes at random. Nobody labels anything: who the spy is follows from the deal.',

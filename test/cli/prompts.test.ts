@@ -63,6 +63,11 @@ test.each(recipes.flatMap(({ name, written }) => (written ? [name] : [])))(
   },
 );
 
+test('sentences that a prompt chooses from are printed beside it', async () => {
+  const sentences = Object.keys(await shown('vision-zero')).filter((name) => name.includes('.'));
+  expect(sentences).toEqual(['clue.spy', 'clue.civilian', 'clue.spy-aim', 'clue.civilian-aim']);
+});
+
 test('other words are another run, and are what the policy is asked', async () => {
   const texts = await shown('sdpo');
   const other = { ...texts, solve: 'Think, then answer:\n{{question}}' };

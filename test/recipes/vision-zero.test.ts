@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { cluePay, nextPhase, votePay } from '../../recipes/vision-zero/recipe.ts';
+import { PROMPTS } from '../../worlds/questions/prompts.ts';
 import { type Played, play } from './play-questions.ts';
 import { sayTask } from './say.ts';
 
@@ -81,6 +82,22 @@ test('a game: the spy looks at the other picture, all hear those before, and vot
     unsure: expect.closeTo(1 / 3),
     votesTrained: 0,
   });
+});
+
+test('two pictures that are alike are no game', async () => {
+  const alike = sayTask(`${OF_ALL}${OF_ALL}What differs?`, 'x', 1);
+  await expect(
+    game({ given: { sources: [{ weight: 1, tasks: [alike] }], heldOut: [TASK] } }),
+  ).rejects.toThrow('a field "images" of two files that differ');
+});
+
+test('a vote is a player’s number, with or without the word', () => {
+  const read = (text: string) => PROMPTS.vote.read(text, { task: '', clues: ['', '', '', ''] }, {} as never);
+  for (const said of ['2', '<answer>Player 2</answer>', 'I think so: \\boxed{2}', '**player 2**'])
+    expect(read(said), said).toEqual({ ok: true, value: 2 });
+  expect(read('<answer>Unsure</answer>')).toEqual({ ok: true, value: null });
+  for (const other of ['0', 'Player 5', 'player', 'unsure 2', '2 or 3', ''])
+    expect(read(other).ok, other).toBe(false);
 });
 
 const itemsOf = (part: unknown): [role: string, advantage: number][] =>

@@ -58,7 +58,10 @@ const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
   documents: (task) => documentsOf(task).length > 0,
   users: (task) => needsIn(task) !== null,
   hopes: (task) => hopedOf(task, '') !== null,
-  pictures: ({ messages }) => imagesNamed(messages.at(-1)!.content).length > 1,
+  pictures: ({ messages }) => {
+    const [first, second] = imagesNamed(messages.at(-1)!.content);
+    return second !== undefined && first!.image !== second.image;
+  },
 };
 
 /** What every question of a set has beside the question itself. */

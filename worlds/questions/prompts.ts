@@ -438,13 +438,17 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     text: `{{picture}}${SPY_GAME} {{who}}\n\nWhat was said so far:\n{{clues}}\n\nIt is your turn. Say in one short sentence something that can be seen in your picture. {{aim}} Write only this sentence.`,
     alone: true,
     shown: 3,
-    places: ({ task, clues, spy }, known) => ({
+    sentences: {
+      spy: 'You are the spy.',
+      civilian: 'You are not the spy.',
+      'spy-aim': 'Choose it so that the others do not notice that your picture differs.',
+      'civilian-aim': 'Choose it so that the others see that you look at the same picture as they do.',
+    },
+    places: ({ task, clues, spy }, known, sentences) => ({
       picture: known.picture(task, spy ? 1 : 0),
       clues: cluesIn(clues),
-      who: spy ? 'You are the spy.' : 'You are not the spy.',
-      aim: spy
-        ? 'Choose it so that the others do not notice that your picture differs.'
-        : 'Choose it so that the others see that you look at the same picture as they do.',
+      who: sentences[spy ? 'spy' : 'civilian']!,
+      aim: sentences[spy ? 'spy-aim' : 'civilian-aim']!,
     }),
     read: (written, _, known) => known.text(written),
   },
@@ -454,9 +458,9 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     shown: 4,
     places: ({ task, clues }, known) => ({ picture: known.picture(task, 0), clues: cluesIn(clues) }),
     read: (written, { clues }) => {
-      const said = answerIn(written).toLowerCase();
-      if (said === 'unsure') return ok(null);
-      const seat = /^\d{1,3}$/.test(said) ? Number(said) : 0;
+      const [, said = ''] = /^(unsure|(?:player )?(\d{1,3}))$/i.exec(answerIn(written)) ?? [];
+      if (said.toLowerCase() === 'unsure') return ok(null);
+      const seat = Number(said.replace(/^player /i, ''));
       return seat >= 1 && seat <= clues.length ? ok(seat) : invalid('off-grammar');
     },
   },
