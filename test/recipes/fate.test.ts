@@ -89,6 +89,22 @@ test('what does not answer is told from what does', () => {
   ]);
 });
 
+test('a right answer is not declined, whatever words it was thought of in', async () => {
+  const { groups } = await play({
+    recipe: 'fate',
+    tasks: 1,
+    groupSize: 2,
+    positions: 4096,
+    index: 6,
+    given: { sources: [{ weight: 1, tasks }], settings: { maxNew: 60 } },
+    says: () => ['It cannot be the north tower. <answer>55</answer>', 'I cannot say. <answer>40</answer>'],
+  });
+  expect(groups[0]!.samples.map(({ rewards }) => [rewards.utility, rewards.answering])).toEqual([
+    [1, 1],
+    [0, 0],
+  ]);
+});
+
 /** Episodes that look for the mill first. With an order every second one follows it, and answers rightly afterwards. */
 const searched = async (
   index: number,
@@ -130,7 +146,7 @@ test('a round of the warm-up: the search that followed an order is written again
   const { ordered, plain, plan, read, prompts } = await searched(1);
   expect([ordered.length > 0, plain.length > 0]).toEqual([true, true]);
   for (const { samples } of plain) {
-    expect(samples.map(read)).not.toContain('<search>vault');
+    expect(samples.map(read).join()).not.toContain('<search>vault');
     expect(new Set(samples.map(({ rewards }) => rewards.reward))).toEqual(new Set([1]));
   }
   for (const { samples, answersExact } of ordered) {
