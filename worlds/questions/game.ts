@@ -100,9 +100,11 @@ const knownTo = (
   { checker, extract, parseProposal }: GameQuestions,
   { holdsControl }: ReturnType<Speaker['renderer']>,
 ): Known => {
+  // Others may be shown the text, so nothing in it may look like the border of a message or like a picture, which nobody has.
+  const passesForMore = (said: string): boolean => holdsControl(said) || imagesNamed(said).length > 0;
   const text = (written: string): ParseResult<string> => {
     const said = written.trim();
-    return said === '' || holdsControl(said) ? invalid('off-grammar') : ok(said);
+    return said === '' || passesForMore(said) ? invalid('off-grammar') : ok(said);
   };
   return {
     solution: (task) => readTask(task).solution ?? '',
@@ -118,8 +120,7 @@ const knownTo = (
       return said.length === 1 ? shown : `${shown}\n\n${LAST_IS_MEANT}`;
     },
     answer: (written) => {
-      // Others may be shown the text, so nothing in it may look like the border of a message.
-      const found = holdsControl(written) ? null : extractAnswer(written, extract);
+      const found = passesForMore(written) ? null : extractAnswer(written, extract);
       return found?.ok ? ok({ steps: [written], answer: found.value }) : invalid('off-grammar');
     },
     task: (written, like) => {
