@@ -71,7 +71,12 @@ py.setStderr({ write: count });
 
 /** Ends the process for a reason that is no verdict in the program’s favour. */
 const REASONS = new Set(['out-of-steps', 'refused']);
-const over = (reason, asked) => say(REASONS.has(reason) ? reason : 'refused', null, asked === undefined ? asked : String(asked).slice(0, 80));
+const over = (reason, asked) =>
+  say(
+    REASONS.has(reason) ? reason : 'refused',
+    null,
+    asked === undefined ? asked : String(asked).slice(0, 80),
+  );
 
 const made = py.runPython(
   `${IMPORTS}
