@@ -41,7 +41,7 @@ export function readArchive(archive: Uint8Array): Map<string, Uint8Array> {
     if (checksum(header) !== numberIn(header, 148, 8)) throw bad(`the header at byte ${at} is damaged`);
     const size = numberIn(header, 124, 12);
     const [from, to] = [at + BLOCK, at + BLOCK + size];
-    if (!(to <= bytes.length)) throw bad(`it ends after ${bytes.length} bytes, in the middle`);
+    if (!(size >= 0 && to <= bytes.length)) throw bad(`it ends after ${bytes.length} bytes, in the middle`);
     const [type, path] = [field(header, 156, 1), field(header, 0, 100)];
     if (type === '1' || type === '2') throw bad(`it has the link ${path}`);
     const name = path.replace(/^.*\//, '');

@@ -79,4 +79,11 @@ test('archives that are cut off, damaged, or have links are refused', () => {
   expect(() => readArchive(made('archive').subarray(0, 90))).toThrow(/gzip/);
   expect(() => readArchive(plain.map((byte, i) => (i === 3 ? byte + 1 : byte)))).toThrow(/damaged/);
   expect(() => readArchive(made('archiveWithLink'))).toThrow(/link/);
+  // A folder of -512 bytes ends where it begins.
+  const backwards = writeArchive({ a: new Uint8Array() });
+  backwards.set(new TextEncoder().encode('-0000001000\0'), 124);
+  backwards.set(new TextEncoder().encode('5'), 156);
+  const sum = backwards.subarray(0, 512).reduce((all, byte, i) => all + (i >= 148 && i < 156 ? 32 : byte), 0);
+  backwards.set(new TextEncoder().encode(`${sum.toString(8).padStart(6, '0')}\0 `), 148);
+  expect(() => readArchive(backwards)).toThrow(/in the middle/);
 });
