@@ -241,8 +241,14 @@ export function tinkerRoutes(service: TinkerService, { apiKey, waitMs = WAIT_MS 
       train_attn: true,
     });
   });
+  const addressed = ({ run, kind = 'weights', name = 'any' }: Record<string, string>): Address => {
+    const text = `tinker://${run}/${kind}/${name}`;
+    const at = parseAddress(text);
+    if (at) return at;
+    throw wrongInput('tinker.request', `${text} is no address of a checkpoint.`);
+  };
   api.get('/training_runs/:run/checkpoints', async (c) => {
-    const checkpoints = (await service.checkpoints.list(c.req.param('run'))).map(
+    const checkpoints = (await service.checkpoints.list(addressed(c.req.param()).run)).map(
       ({ time, bytes, ...at }) => ({
         checkpoint_id: `${at.kind}/${at.name}`,
         checkpoint_type: at.kind === 'weights' ? 'training' : 'sampler',
@@ -253,15 +259,8 @@ export function tinkerRoutes(service: TinkerService, { apiKey, waitMs = WAIT_MS 
     );
     return c.json({ checkpoints });
   });
-  const addressed = (c: Context): Address => {
-    const { run, kind, name } = c.req.param();
-    const text = `tinker://${run}/${kind}/${name}`;
-    const at = parseAddress(text);
-    if (at) return at;
-    throw wrongInput('tinker.request', `${text} is no address of a checkpoint.`);
-  };
   api.get('/training_runs/:run/checkpoints/:kind/:name/archive', async (c) => {
-    const at = addressed(c);
+    const at = addressed(c.req.param());
     await service.checkpoints.about(at);
     for (const [token, { until }] of archives) if (until < Date.now()) archives.delete(token);
     const token = randomUUID();
@@ -274,7 +273,7 @@ export function tinkerRoutes(service: TinkerService, { apiKey, waitMs = WAIT_MS 
     });
   });
   api.delete('/training_runs/:run/checkpoints/:kind/:name', async (c) => {
-    await service.checkpoints.remove(addressed(c));
+    await service.checkpoints.remove(addressed(c.req.param()));
     return c.body(null, 204);
   });
   return app;

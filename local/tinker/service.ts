@@ -1,7 +1,7 @@
 /** What a server of Tinker's training API does: sessions, models that are trained on this machine's device, checkpoints, and samples of them. */
 import { randomUUID } from 'node:crypto';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import type { PolicyRef, SamplingSettings } from '../../core/policy/policy.ts';
+import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { adapterFile, type VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -356,7 +356,9 @@ export class TinkerService {
       stop: [...new Set([...stops.ids, ...config.eosIds])],
     };
     const ref: PolicyRef = { name: at ? addressOf(at) : name, version: 0, engine: 'kernels' };
-    return this.#policies.use(ref, async (policy) => {
+    // A checkpoint may have been written over.
+    const written = at ? (await this.#checkpoints.about(at)).time : '';
+    const sampled = async (policy: Policy): Promise<Uint8Array> => {
       const sampleIds = Array.from({ length: request.num_samples }, (_, i) => `${seed ?? id}/${i}`);
       const [samples] = await policy.generate([{ ids, sampleIds }], settings);
       const scores =
@@ -365,7 +367,8 @@ export class TinkerService {
         samples!.map((sample) => stops.cut(sample)),
         request.prompt_logprobs ? [Number.NaN, ...scores] : undefined,
       );
-    });
+    };
+    return this.#policies.use(ref, sampled, written);
   }
 }
 

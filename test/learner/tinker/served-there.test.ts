@@ -3,7 +3,7 @@ import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDevice } from '../../../learner/device/node-host.ts';
 import { type RemoteModel, TinkerClient } from '../../../learner/tinker/client.ts';
-import { decodeOutput } from '../../../learner/tinker/messages.ts';
+import { decodeOutput, encodeForwardBackward } from '../../../learner/tinker/messages.ts';
 import type { LossName } from '../../../learner/tinker/wire.ts';
 import { tinkerRoutes } from '../../../local/tinker/routes.ts';
 import { serveTinker } from '../../../local/tinker/serve.ts';
@@ -15,17 +15,18 @@ import { openServer, requests, URL_OF_SERVER } from './server.ts';
 const SESSION = '00000000-0000-4000-8000-000000000000';
 let served: ReturnType<typeof openServer>;
 let tiny: ReturnType<typeof openServer>;
+let overwritten: ReturnType<typeof openServer>;
 beforeAll(async () => {
   await openDevice({ device: 'cpu', threads: 1 });
-  served = openServer(
-    { 'arithmetic-base': await readPolicyFolder('models/arithmetic-base') },
-    { ids: () => SESSION },
-  );
+  const arithmetic = { 'arithmetic-base': await readPolicyFolder('models/arithmetic-base') };
+  served = openServer(arithmetic, { ids: () => SESSION });
+  overwritten = openServer(arithmetic);
   tiny = openServer({ base: version('start') }, { waitMs: 50 });
 });
 afterAll(async () => {
   await served.dispose();
   await tiny.dispose();
+  await overwritten.dispose();
 });
 
 /** The bytes of each field of a message, by its number. */
@@ -214,6 +215,61 @@ test('requests of a model are done in the order of their numbers, each once, and
     /wrong at seq_id/,
   );
   connection.close();
+});
+
+test('a checkpoint that is written over is sampled as it is now', async () => {
+  const connection = new TinkerClient({ url: URL_OF_SERVER, fetch: overwritten.fetch });
+  const model = await connection.createModel('arithmetic-base', 2, 5);
+  const post = async (route: string, body: object) => {
+    const answer = await overwritten.fetch(`${URL_OF_SERVER}/api/v1/${route}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/x-protobuf' },
+      body: JSON.stringify(body),
+    });
+    return new Uint8Array(await answer.arrayBuffer());
+  };
+  const idOf = (answer: Uint8Array) =>
+    (JSON.parse(new TextDecoder().decode(answer)) as { request_id: string }).request_id;
+  const resultOf = async (route: string, body: object) =>
+    post('retrieve_future', { request_id: idOf(await post(route, body)) });
+  const prompt = [3, 4, 5, 6];
+  const saved = async (seq_id: number) => {
+    const path = 'now';
+    await resultOf('save_weights', { model_id: model.id, seq_id, path, overwrite: true });
+    const answer = await resultOf('asample', {
+      model_path: `tinker://${model.id}/weights/${path}`,
+      prompt: { chunks: [{ type: 'encoded_text', tokens: prompt }] },
+      sampling_params: { max_tokens: 1 },
+      prompt_logprobs: true,
+    });
+    return floats(fieldsOf(answer).get(2)![0]!).slice(1);
+  };
+  const before = await saved(1);
+  const data = [
+    { tokens: prompt.slice(0, -1), inputs: { target_tokens: prompt.slice(1), weights: [1, 1, 1] } },
+  ];
+  const step = { model_id: model.id, adam_params: adam(0.01, 1e-8) };
+  const train = encodeForwardBackward({
+    modelId: model.id,
+    seqId: 2,
+    data,
+    loss: 'cross_entropy',
+    config: {},
+    forwardOnly: false,
+  });
+  await connection.outputOf(await connection.promise('forward_backward', train));
+  await resultOf('optim_step', { ...step, seq_id: 3 });
+  const after = await saved(4);
+  const sum = (of: readonly number[]) => of.reduce((a, b) => a + b, 0);
+  expect(sum(after)).toBeGreaterThan(sum(before) + 0.1);
+  connection.close();
+});
+
+test('the checkpoints of a run are listed, and no folder beside them', async () => {
+  const status = async (run: string) =>
+    (await tiny.fetch(`${URL_OF_SERVER}/api/v1/training_runs/${encodeURIComponent(run)}/checkpoints`)).status;
+  expect(await status('some:train:0')).toBe(200);
+  expect(await status('../some')).toBe(400);
 });
 
 test('the port answers programs of this machine with the key, and no page of another site', async () => {
