@@ -35,10 +35,14 @@ const NOW = Date.UTC(2000, 0, 1);
 Date.now = () => NOW;
 performance.now = () => 0;
 
-/** What programs often import, and what is used below: it is in the snapshot. */
+/** What programs often import, what is used below, and all that is written in C, since a program can make none of that anew: it is in the snapshot. */
 const IMPORTS = `
 import ast, builtins, bisect, collections, copy, datetime, decimal, fractions, functools, heapq, itertools, json, math
-import operator, os, posix, random, re, statistics, string, sys, time, types, typing
+import operator, os, posix, random, re, signal, statistics, string, sys, time, types, typing
+import _imp, _signal
+for module in sys.builtin_module_names:
+    if module != '_ctypes':
+        __import__(module)
 `;
 const { loadPyodide } = await import(pyodide);
 const asked = {
@@ -80,8 +84,10 @@ const over = (reason, asked) =>
 
 const made = py.runPython(
   `${IMPORTS}
+# What the program changes in the module is not what the judge uses.
+__builtins__ = {**builtins.__dict__}
 def make(over, most):
-    exact, same_set = type, set
+    exact = type
     numbers = frozenset([int, float, complex, bool])
     plain = frozenset([str, bytes, type(None)])
     lists = frozenset([list, tuple, collections.deque])
@@ -142,7 +148,7 @@ def make(over, most):
     frames = frozenset(['tb_frame', 'gi_frame', 'cr_frame', 'ag_frame'])
     events = frozenset(['sys._getframe', 'sys._current_frames', 'sys._current_exceptions', 'sys.settrace', 'sys.setprofile',
         'sys.addaudithook', 'code.__new__', 'function.__new__', 'cpython.PyInterpreterState_New'])
-    closed = ('socket.', 'subprocess.', 'ctypes.', 'gc.', 'os.', 'shutil.', 'urllib.', 'ftplib.', 'smtplib.', 'sqlite3.', 'winreg.', 'webbrowser.')
+    closed = ('socket.', 'subprocess.', 'signal.', 'ctypes.', 'gc.', 'os.', 'shutil.', 'urllib.', 'ftplib.', 'smtplib.', 'sqlite3.', 'winreg.', 'webbrowser.')
     banned = frozenset(['js', 'gc', 'ctypes', '_ctypes', 'socket', '_socket', 'subprocess', 'multiprocessing', 'pyodide_js', '_pyodide_core', 'pyodide', '_pyodide'])
     on = False
 
@@ -157,7 +163,7 @@ def make(over, most):
             if exact(path) is not str or not path.startswith('/lib/'):
                 over('refused', f'open {path}')
         elif event == 'import':
-            if args[0].partition('.')[0] in banned:
+            if exact(args[0]) is not str or args[0].partition('.')[0] in banned:
                 over('refused', f'import {args[0]}')
         elif event == 'object.__getattr__':
             if args[1] in frames:
@@ -172,15 +178,25 @@ def make(over, most):
         def refuse(*_):
             raise ValueError('The limit of recursion cannot be changed.')
         sys.setrecursionlimit = refuse
-        for name in ('_exit', 'abort', 'kill', 'killpg', 'fork', 'forkpty'):
-            def leave(*_, name=name):
-                over('refused', name)
-            for module in (os, posix):
-                if hasattr(module, name):
-                    setattr(module, name, leave)
+        # A handler of a signal is given the frame that it interrupts.
+        left_out = {('os', os, posix): ('_exit', 'abort', 'kill', 'killpg', 'fork', 'forkpty'), ('signal', signal, _signal): ('signal',)}
+        for (of, *modules), names in left_out.items():
+            for name in names:
+                # No closure over the function of JavaScript: whoever has that reaches all of it.
+                def leave(*_, event=f'{of}.{name}', audit=sys.audit):
+                    audit(event)
+                for module in modules:
+                    if hasattr(module, name):
+                        setattr(module, name, leave)
+        # importlib asks no hook, and classes lead to the modules of their methods: neither finds anything of JavaScript.
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]
+        del _imp.create_builtin
         for name in [*sys.modules]:
-            if name.partition('.')[0] in banned or name.partition('.')[0].startswith('_pyodide'):
-                del sys.modules[name]
+            first = name.partition('.')[0]
+            if first in banned or first.startswith('_pyodide'):
+                module = sys.modules.pop(name)
+                if 'pyodide' in first and exact(module) is types.ModuleType:
+                    module.__dict__.clear()
         monitoring = sys.monitoring
         of = monitoring.events
         monitoring.use_tool_id(5, 'steps')
@@ -216,7 +232,7 @@ def make(over, most):
         return 'passed'
 
     def spaceOf(own):
-        return {**own, SAME: same, '__builtins__': builtins}
+        return {**own, SAME: same, '__builtins__': {**kept['builtins'][1]}}
 
     return compiled, start, keep, restore, tried, spaceOf
 

@@ -3,8 +3,8 @@
  * beside this one. Its memory after its start is kept as a snapshot, so that a program begins a second sooner.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -74,7 +74,13 @@ export function preparePython(): Prepared {
   if (prepared) return prepared;
   const package_ = folder();
   const pyodide = join(package_, 'pyodide.mjs');
-  const snapshot = join(CACHES, 'rollmesh', `pyodide-${PYODIDE}-node-${process.versions.node}.snapshot`);
+  // What is imported before it is made is in the child's text.
+  const child = createHash('sha256').update(readFileSync(CHILD)).digest('hex').slice(0, 8);
+  const snapshot = join(
+    CACHES,
+    'rollmesh',
+    `pyodide-${PYODIDE}-node-${process.versions.node}-${child}.snapshot`,
+  );
   if (!existsSync(snapshot)) {
     const { stdout, stderr, status } = spawnSync(process.execPath, argumentsOf(package_, CHILD), {
       ...ENVIRONMENT,

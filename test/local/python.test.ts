@@ -29,7 +29,13 @@ const firstOf = (family: string) => ({
   program: FAMILIES[family]!.programs[0]!,
   outcomes: FAMILIES[family]!.outcomes,
 });
-const QUICK = ['is right', 'says that it is equal to everything', 'reads or writes a file'].map(firstOf);
+const QUICK = [
+  'is right',
+  'says that it is equal to everything',
+  'changes what tests use',
+  'reads or writes a file',
+  'reaches for a network or for JavaScript',
+].map(firstOf);
 const ASKED = NIGHT ? HOSTILE_PYTHON : QUICK;
 
 test(`programs come to what the rule of their family says${IN_THE_NIGHT && ': some'}`, async () => {

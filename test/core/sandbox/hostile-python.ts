@@ -40,6 +40,7 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   'changes what tests use': {
     outcomes: ['failed', 'threw', 'refused', 'syntax'],
     programs: [
+      'import builtins\ndef f(x):\n  builtins.bool = lambda *a: True\n  return [5]',
       `import builtins\nbuiltins.AssertionError = Exception\n${wrong}`,
       `import builtins\nbuiltins.bool = builtins.int = lambda *a: True\n${wrong}`,
       `import builtins\nbuiltins.__dict__["type"] = lambda x: int\n${wrong}`,
@@ -74,6 +75,15 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   'reaches for the frames of its callers': {
     outcomes: ['refused', 'threw', 'failed'],
     programs: [
+      `import signal
+def up(number, frame):
+  while frame:
+    frame.f_globals["__same__"] = lambda a, b: True
+    frame = frame.f_back
+def f(x):
+  signal.signal(signal.SIGINT, up)
+  signal.raise_signal(signal.SIGINT)
+  return 5`,
       `import sys\nsys._getframe(1).f_locals.clear()\n${wrong}`,
       'import sys\ndef f(x):\n  sys._getframe(1).f_globals["__same__"] = lambda a, b: True\n  return 5',
       'def f(x):\n  try: raise ValueError\n  except ValueError as e: e.__traceback__.tb_frame.f_back.f_globals["__same__"] = lambda a, b: True\n  return 5',
@@ -114,6 +124,19 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   'reaches for a network or for JavaScript': {
     outcomes: ['refused', 'threw'],
     programs: [
+      'import importlib\nimportlib.import_module("_pyodide_core").create_proxy\ndef f(x): return 4',
+      'import importlib\nimportlib.import_module("pyodide_js").FS\ndef f(x): return 4',
+      'import importlib\nimportlib.import_module("_ctypes").Union\ndef f(x): return 4',
+      'class S(str):\n  def partition(self, mark): return ("x",)\n__import__(S("pyodide_js"))\ndef f(x): return 4',
+      'import sys\n[f for f in sys.meta_path if hasattr(f, "jsproxies")][0].jsproxies\ndef f(x): return 4',
+      'import os\n[c.cell_contents for c in os._exit.__closure__ if hasattr(c.cell_contents, "constructor")][0]\ndef f(x): return 4',
+      `def classes(c):
+  for s in type.__subclasses__(c):
+    yield s
+    if s is not type: yield from classes(s)
+spaces = [getattr(v, "__globals__", {}) for c in classes(object) for v in [*vars(c).values()]]
+[s for s in spaces if "create_proxy" in s or "JsProxy" in s][0]
+def f(x): return 4`,
       'import socket\nsocket.create_connection(("1.1.1.1", 80), 1)',
       'import urllib.request\nurllib.request.urlopen("http://1.1.1.1")',
       'import http.client\nhttp.client.HTTPConnection("1.1.1.1").request("GET", "/")',
