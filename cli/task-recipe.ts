@@ -148,6 +148,14 @@ async function madeFromFiles(
 ): Promise<TaskRecipe> {
   expectReward(name, from, options.reward);
   const onQuestions = from.reads === 'questions';
+  if (options.prompts !== undefined && onEpisodes)
+    throw wrongInput(
+      'run.prompts',
+      `Episodes are asked as they come, and --prompts ${options.prompts} is given.`,
+      {
+        expected: 'no --prompts with --agent or --tools',
+      },
+    );
   const prompts =
     options.prompts === undefined
       ? undefined

@@ -191,7 +191,9 @@ test('what is missing for a run on files is said', async () => {
   await expect(ask({ recipe: 'gropo' })).rejects.toThrow(
     /no recipe "gropo"\. Expected grpo, perhaps\..*recipe list`/,
   );
-  for (const { name: recipe } of recipes.filter(({ written }) => written)) {
+  // The file shows no pictures.
+  const onText = recipes.filter(({ written }) => written && !written.needs.data.includes('pictures'));
+  for (const { name: recipe } of onText) {
     expect((await ask({ recipe, tasks: solved }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
     expect(await ask({ recipe, tasks: [] })).toBeNull();
   }
@@ -250,6 +252,10 @@ test('with --agent agents hold the episodes, in a recipe of its own name; what d
     { inProcess: true },
   ])
     await expect(asked({ agent: true, ...wrong })).rejects.toMatchObject({ code: 'run.agent' });
+  await expect(asked({ recipe: 'dapo', agent: true, prompts: 'prompts.json' })).rejects.toMatchObject({
+    code: 'run.prompts',
+    message: expect.stringContaining('Expected no --prompts with --agent or --tools'),
+  });
 });
 
 test('a Worker plays tasks that an environment sets, and no others, for the same recipe as agents do', async () => {
