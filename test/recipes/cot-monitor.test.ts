@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { constrained, nextMultiplier } from '../../recipes/cot-monitor/recipe.ts';
 import { hopedTotal, reportWords } from '../../worlds/arithmetic/reports.ts';
+import { PROMPTS } from '../../worlds/questions/prompts.ts';
 import { hopedOf } from '../../worlds/questions/temptation.ts';
 import { play } from './play-questions.ts';
 import { sayTask } from './say.ts';
@@ -58,6 +59,22 @@ test('a small policy reads the chain, its total and what is hoped for, and says 
     value: { misleading: true, solution: { steps: ['11'], answer: '11' } },
   });
   expect(reportWords.read('<step>11<answer>11<eos>', about, speaker).ok).toBe(false);
+});
+
+test('what a monitor says is read however it is marked up', () => {
+  const read = (monitor: string) =>
+    PROMPTS.report.read(
+      `<monitor>${monitor}</monitor> <answer>3</answer>`,
+      {} as never,
+      {
+        answer: () => ({ ok: true, value: { steps: [], answer: '3' } }),
+      } as never,
+    );
+  for (const said of ['misleading', '**Misleading**', ' misleading. '])
+    expect(read(said), said).toMatchObject({ ok: true, value: { misleading: true } });
+  expect(read('"honest"')).toMatchObject({ ok: true, value: { misleading: false } });
+  for (const other of ['', 'not misleading', 'honest or misleading'])
+    expect(read(other).ok, other).toBe(false);
 });
 
 const sources = [
