@@ -16,6 +16,10 @@ export type Checkpoint = v.InferOutput<typeof about>;
 
 const [ABOUT, ADAPTER, OPTIMIZER] = ['checkpoint.json', 'main.adapter.safetensors', 'optimizer.safetensors'];
 
+/** Colons cannot be in names of files everywhere, and percent signs are in no address. */
+const fileOf = (part: string): string => part.replaceAll(':', '%');
+const partOf = (file: string): string => file.replaceAll('%', ':');
+
 export class Checkpoints {
   readonly #folder: string;
 
@@ -24,8 +28,7 @@ export class Checkpoints {
   }
 
   #of({ run, kind, name }: Address): string {
-    // Colons cannot be in names of files everywhere.
-    return join(this.#folder, ...[run, kind, name].map((part) => part.replaceAll(':', '_')));
+    return join(this.#folder, ...[run, kind, name].map(fileOf));
   }
 
   /** Writes a checkpoint; those for sampling without the optimiser. @throws RollmeshError `tinker.checkpoint` where there is one of that address */
@@ -36,13 +39,10 @@ export class Checkpoints {
     overwrite: boolean,
   ): Promise<void> {
     const folder = this.#of(at);
-    if (existsSync(folder)) {
-      if (!overwrite)
-        throw wrongInput('tinker.checkpoint', `There is a checkpoint ${addressOf(at)} already.`, {
-          expected: 'another name, or overwrite',
-        });
-      await rm(folder, { recursive: true });
-    }
+    if (existsSync(folder) && !overwrite)
+      throw wrongInput('tinker.checkpoint', `There is a checkpoint ${addressOf(at)} already.`, {
+        expected: 'another name, or overwrite',
+      });
     const stage = join(this.#folder, `.${randomUUID()}`);
     await mkdir(stage, { recursive: true });
     const info: Checkpoint = { ...of, time: new Date().toISOString(), bytes: adapter.length };
@@ -50,6 +50,8 @@ export class Checkpoints {
     if (at.kind === 'weights') await writeFile(join(stage, OPTIMIZER), optimizer);
     await writeFile(join(stage, ABOUT), JSON.stringify(info));
     await mkdir(join(folder, '..'), { recursive: true });
+    // The old one goes when the new one is whole.
+    await rm(folder, { recursive: true, force: true });
     await rename(stage, folder);
   }
 
@@ -85,9 +87,9 @@ export class Checkpoints {
   async list(run: string): Promise<readonly (Address & Checkpoint)[]> {
     const found: (Address & Checkpoint)[] = [];
     for (const kind of ['weights', 'sampler_weights'] as const) {
-      const folder = join(this.#folder, run.replaceAll(':', '_'), kind);
-      for (const name of existsSync(folder) ? await readdir(folder) : []) {
-        const at = { run, kind, name };
+      const folder = join(this.#folder, fileOf(run), kind);
+      for (const file of existsSync(folder) ? await readdir(folder) : []) {
+        const at = { run, kind, name: partOf(file) };
         found.push({ ...at, ...(await this.about(at)) });
       }
     }

@@ -5,6 +5,7 @@ import { openDevice } from '../../../learner/device/node-host.ts';
 import { type RemoteModel, TinkerClient } from '../../../learner/tinker/client.ts';
 import { decodeOutput, encodeForwardBackward } from '../../../learner/tinker/messages.ts';
 import type { LossName } from '../../../learner/tinker/wire.ts';
+import { Checkpoints } from '../../../local/tinker/checkpoints.ts';
 import { tinkerRoutes } from '../../../local/tinker/routes.ts';
 import { serveTinker } from '../../../local/tinker/serve.ts';
 import type { TinkerService } from '../../../local/tinker/service.ts';
@@ -265,10 +266,16 @@ test('a checkpoint that is written over is sampled as it is now', async () => {
   connection.close();
 });
 
-test('the checkpoints of a run are listed, and no folder beside them', async () => {
-  const status = async (run: string) =>
-    (await tiny.fetch(`${URL_OF_SERVER}/api/v1/training_runs/${encodeURIComponent(run)}/checkpoints`)).status;
-  expect(await status('some:train:0')).toBe(200);
+test('the checkpoints of a run are listed by their names, and no folder beside them', async () => {
+  const checkpoints = new Checkpoints(tiny.state);
+  const [run, kind] = ['some:train:0', 'weights'] as const;
+  const saved = { adapter: new Uint8Array(2), optimizer: new Uint8Array(1) };
+  for (const name of ['a:1', 'a_1'])
+    await checkpoints.write({ run, kind, name }, saved, { base: 'base', rank: 2 }, false);
+  expect((await checkpoints.list(run)).map(({ name }) => name).sort()).toEqual(['a:1', 'a_1']);
+  const status = async (of: string) =>
+    (await tiny.fetch(`${URL_OF_SERVER}/api/v1/training_runs/${encodeURIComponent(of)}/checkpoints`)).status;
+  expect(await status(run)).toBe(200);
   expect(await status('../some')).toBe(400);
 });
 
