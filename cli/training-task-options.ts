@@ -168,11 +168,16 @@ export function expectPaidPython({ checker, reward, agent }: TrainingTaskOptions
 }
 
 /** Throws where a policy cannot use tools in such a run. */
-export function expectToolOptions({ tools, agent, reward }: TrainingTaskOptions): void {
+export function expectToolOptions({ tools, agent, reward, checker }: TrainingTaskOptions): void {
   if (!tools) return;
   const refuse = (what: string, expected: string) => wrongInput('run.tools', what, { expected });
   if (agent)
     throw refuse('Agents have tools of their own, and --tools is given.', 'one of --agent and --tools');
+  if (checker === 'python')
+    throw refuse(
+      'A service pays programs in Python, and the checker pays the answers of a run with tools.',
+      'another --checker, or no --tools',
+    );
   if (reward !== undefined && reward !== 'checker')
     throw refuse(
       `The checker pays the answers of a run with tools, and --reward ${reward} is given.`,

@@ -66,8 +66,9 @@ export function rewardServer(
     const known = kept.get(key);
     if (known) return known;
     const made = turn(program, tests);
-    // One that failed is made again.
-    made.catch(() => kept.delete(key));
+    // One that failed, or came to no verdict, is made again.
+    const forget = () => kept.delete(key);
+    made.then((run) => rewardOf(run) === null && forget(), forget);
     kept.set(key, made);
     if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
     return made;

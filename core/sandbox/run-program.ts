@@ -107,9 +107,12 @@ const STOPPED: Readonly<Record<Exclude<ProgramRun['outcome'], 'ended' | 'threw' 
 function firstBytes(bytes: Bytes): { text: string; cut: boolean } {
   const cut = bytes.length > MOST_WRITTEN;
   // A character that the end cuts in two is decoded as nothing.
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, MOST_WRITTEN), {
-    stream: cut,
-  });
+  const text = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(
+    bytes.subarray(0, MOST_WRITTEN),
+    {
+      stream: cut,
+    },
+  );
   return { text, cut };
 }
 

@@ -1,7 +1,7 @@
 /** Runs a program's tests: the tests in one engine, the program in another. */
 import { ASSERTIONS, SURROUNDINGS } from './assertions.ts';
 import { MEMBRANE } from './membrane.ts';
-import { type Bytes, bytesOf, Engine, type Image, imageOf, LimitReached, type Limit } from './vm.ts';
+import { type Bytes, bytesOf, Engine, type Image, imageOf, type Limit, LimitReached } from './vm.ts';
 
 /** Steps of the engine that a program and its tests may take, each: some hundred milliseconds of a core. */
 export const STEPS = 20_000_000;

@@ -7,11 +7,11 @@
 /** The engine's exports that are used. Values are pointers to boxed values in its memory. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  readonly __stack_pointer: WebAssembly.Global<'i32'>;
+  readonly __stack_pointer: { value: number };
   /** What is left of the budget, in steps. */
-  readonly fuel: WebAssembly.Global<'i32'>;
+  readonly fuel: { value: number };
   /** What calls may still take of the host's stack, in bytes. */
-  readonly room: WebAssembly.Global<'i32'>;
+  readonly room: { value: number };
   _initialize(): void;
   qjs_init(): number;
   qjs_set_memory_limit(bytes: number): void;
@@ -69,7 +69,7 @@ export class LimitReached extends Error {
 /** Texts are moved as bytes, so that they need not be decoded between two engines. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 const utf8 = new TextEncoder();
-export const bytesOf = (text: string): Bytes => utf8.encode(text);
+export const bytesOf = (text: string): Bytes => utf8.encode(text) as Bytes;
 
 /** The memory of an engine in which a program was evaluated, before anything else ran. */
 export interface Image {
