@@ -1,6 +1,7 @@
 /** Writes played runs into D1 and R2 by the mesh's own statements, as its Workers and its learner leave them. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { proposalOutcomes } from '../../../core/episodes/play-episodes.ts';
+import { bringImages } from '../../../core/images/shown.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { fileEntries, type Manifest, type VersionFiles } from '../../../core/schema/policy.ts';
 import { keys, roundOf } from '../../../core/schema/round.ts';
@@ -11,6 +12,7 @@ import { putJson } from '../../../workers/store/objects.ts';
 import { commitVersion, createPolicy, noteCommit } from '../../../workers/store/policies.ts';
 import { admitTasks, setReport } from '../../../workers/store/rounds.ts';
 import { advanceRun, orderRounds } from '../../../workers/store/runs.ts';
+import { storeImage } from '../../../workers/store/stored-tasks.ts';
 import type { PlayedRound, PlayedRun } from './play.ts';
 
 export interface Stored {
@@ -60,6 +62,14 @@ export async function storeRun(
   for (const [i, round] of rounds.entries()) {
     const { spec, proposals, groups, line } = round;
     const at = now + 1000 * i;
+    // What a recipe draws is kept by the process that played it.
+    await bringImages(
+      groups.flatMap(({ samples, judgments }) => [...samples, ...judgments].map(({ prompt }) => prompt)),
+      {
+        read: (image) => Promise.reject(new Error(`the image ${image} is not kept`)),
+        put: (image, bytes) => storeImage(bucket, image, bytes),
+      },
+    );
     const sha256 = await putJson(bucket, keys.proposals(spec.id), proposals);
     const proposed = proposalOutcomes(proposals).length;
     await admitTasks(db, spec.id, proposals.tasks, proposed, at + 100, sha256);
