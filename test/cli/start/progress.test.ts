@@ -67,9 +67,10 @@ const progress = { rounds: 40, start: evaluation(0.342) };
 
 test('a line has the round, its bar and every figure by hand', () => {
   // 9000 tokens in 2 s; 64 of 80 admitted; (0.1 × 100 + 0.02 × 300) / 400 = 0.04; 52.4 − 34.2 = 18.2
-  const words = roundLines(line, progress)[0]!.split(/\s+/);
+  const report = { ...line.report, figures: { 'heldOut.success': 0.75 } };
+  const words = roundLines({ ...line, report }, progress)[0]!.split(/\s+/);
   expect(words).toEqual(
-    ' 5/40 █▎········ 4 500 80 % 0.52 0.71 0.47 2.55 61 % 52.4 % +18.2 0.040 0 3.1 s'.split(/\s+/),
+    ' 5/40 █▎········ 4 500 80 % 0.52 0.71 0.47 2.55 61 % 52.4 % +18.2 75 % 0.040 0 3.1 s'.split(/\s+/),
   );
 });
 
@@ -93,7 +94,7 @@ test('a round without figures prints dashes, not zeros, and no held-out accuracy
     report: {},
   };
   const [row] = roundLines(bare, progress);
-  expect(row!.match(/–/g)).toHaveLength(8);
+  expect(row!.match(/–/g)).toHaveLength(9);
   expect(row).not.toContain('%');
   expect(row).not.toContain('NaN');
 });
@@ -211,7 +212,7 @@ test('the start says what is running and where the page is', () => {
 
 test('every column of a round’s line is explained at the end of --help', () => {
   const titles = heading({ rounds: 40, start: null }).trim().split(/ +/).slice(1);
-  expect(titles).toHaveLength(11);
+  expect(titles).toHaveLength(12);
   const explained = columnsHelp().split('\n').slice(1);
   expect(explained.map((line) => line.trim().split(/ +/)[0])).toEqual(titles);
   for (const line of explained) expect(line).toMatch(/^ {2}\S+ {2,}\S+ .{10,}$/);
