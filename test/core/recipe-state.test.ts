@@ -38,8 +38,10 @@ test('the recipes that carry something say so', () => {
   expect(stateful.sort()).toEqual([
     'asl',
     'azr',
+    'cot-monitor',
     'eva',
     'evoenv',
+    'evolmm',
     'mae',
     'r-zero',
     'rewardharness',
@@ -53,5 +55,6 @@ test('the recipes that carry something say so', () => {
     'sws',
     'tango',
     'trio-in-composition',
+    'vision-zero',
   ]);
 });

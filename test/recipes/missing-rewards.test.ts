@@ -56,11 +56,11 @@ async function playGaps(recipe: Recipe) {
   return { ...seen[0]!, line: lines[0]! };
 }
 
-/** A world reads answers by a function, without a mark at which they are looked for, and has neither documents nor users nor pictures. */
+/** A world reads answers by a function, without a mark at which they are looked for, and has neither documents nor users, pictures or hopes. */
 const mine = recipes.filter(
   ({ written }) =>
     written &&
-    !written.needs.data.some((datum) => ['mark', 'documents', 'users', 'pictures'].includes(datum)),
+    !written.needs.data.some((datum) => ['mark', 'documents', 'users', 'pictures', 'hopes'].includes(datum)),
 );
 
 test.each(mine.map((recipe) => [recipe.name, recipe] as const))('%s', async (_, recipe) => {
