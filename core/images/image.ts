@@ -16,20 +16,8 @@ export interface Image {
 /** The most pixels of a side: a row of patches is told in a byte (patches.ts). */
 export const LONGEST_SIDE = 2040;
 
-/** The bytes of kept images beyond which those that were not used for the longest time are forgotten: what an isolate has room for. */
-let mostBytes = 32 * 1024 * 1024;
-
 /** The most bytes of images that a program of Node keeps: as many as those of all files of a command may have. */
 export const MOST_IMAGE_BYTES = 256 * 1024 * 1024;
-
-/** Keeps up to so many bytes of images from now on: for programs that have more room than an isolate. */
-export function keepImagesUpTo(bytes: number): void {
-  mostBytes = Math.max(mostBytes, bytes);
-}
-
-/** By their hashes, the one that was used last at the end. */
-const kept = new Map<string, Image>();
-let keptBytes = 0;
 
 const isSide = (side: number): boolean => Number.isInteger(side) && side >= 1 && side <= LONGEST_SIDE;
 
@@ -58,40 +46,68 @@ export function readPixmap(bytes: Uint8Array): Image | null {
     : null;
 }
 
-/** Keeps an image, and returns the sha256 of its pixmap. Throws `image.size` where its sides and its pixels do not fit. */
-export function keepImage(image: Image): string {
-  const { width, height, pixels } = image;
-  if (!isSide(width) || !isSide(height) || pixels.length !== 3 * width * height)
-    throw wrongInput('image.size', `An image of ${width} × ${height} pixels has ${pixels.length} bytes.`, {
-      expected: `sides from 1 to ${LONGEST_SIDE} and three bytes for each pixel`,
-    });
-  const sha256 = sha256Hex(pixmap(image));
-  if (!kept.has(sha256)) keptBytes += pixels.length;
-  use(sha256, image);
-  for (const [oldest, { pixels: old }] of kept) {
-    if (keptBytes <= mostBytes || oldest === sha256) break;
-    kept.delete(oldest);
-    keptBytes -= old.length;
+/** Images by the sha256 of their pixmaps. Beyond `mostBytes` of pixels, those that were not used for the longest time are forgotten. */
+export class KeptImages {
+  /** The one that was used last at the end. */
+  readonly #images = new Map<string, Image>();
+  #bytes = 0;
+  mostBytes: number;
+
+  constructor(mostBytes: number) {
+    this.mostBytes = mostBytes;
   }
-  return sha256;
+
+  keep(image: Image): string {
+    const { width, height, pixels } = image;
+    if (!isSide(width) || !isSide(height) || pixels.length !== 3 * width * height)
+      throw wrongInput('image.size', `An image of ${width} × ${height} pixels has ${pixels.length} bytes.`, {
+        expected: `sides from 1 to ${LONGEST_SIDE} and three bytes for each pixel`,
+      });
+    const sha256 = sha256Hex(pixmap(image));
+    if (!this.has(sha256)) this.#bytes += pixels.length;
+    this.#use(sha256, image);
+    for (const [oldest, { pixels: old }] of this.#images) {
+      if (this.#bytes <= this.mostBytes || oldest === sha256) break;
+      this.#images.delete(oldest);
+      this.#bytes -= old.length;
+    }
+    return sha256;
+  }
+
+  has(sha256: string): boolean {
+    return this.#images.has(sha256);
+  }
+
+  get(sha256: string): Image {
+    const image = this.#images.get(sha256);
+    if (!image)
+      throw wrongInput('image.unknown', `There is no image with the sha256 ${sha256} in this process.`, {
+        expected: 'an image that a prompt of this process shows',
+        next: 'Write the prompt again where its image is at hand.',
+      });
+    this.#use(sha256, image);
+    return image;
+  }
+
+  #use(sha256: string, image: Image): void {
+    this.#images.delete(sha256);
+    this.#images.set(sha256, image);
+  }
 }
 
-function use(sha256: string, image: Image): void {
-  kept.delete(sha256);
-  kept.set(sha256, image);
+/** Those of this process: as many bytes as an isolate has room for. */
+const kept = new KeptImages(32 * 1024 * 1024);
+
+/** Keeps up to so many bytes of images from now on: for programs that have more room than an isolate. */
+export function keepImagesUpTo(bytes: number): void {
+  kept.mostBytes = Math.max(kept.mostBytes, bytes);
 }
+
+/** Keeps an image, and returns the sha256 of its pixmap. Throws `image.size` where its sides and its pixels do not fit. */
+export const keepImage = (image: Image): string => kept.keep(image);
 
 /** Has this process the image of that hash? */
 export const isKept = (sha256: string): boolean => kept.has(sha256);
 
 /** The image of that hash. Throws `image.unknown` where this process was not given it, or has forgotten it. */
-export function keptImage(sha256: string): Image {
-  const image = kept.get(sha256);
-  if (!image)
-    throw wrongInput('image.unknown', `There is no image with the sha256 ${sha256} in this process.`, {
-      expected: 'an image that a prompt of this process shows',
-      next: 'Write the prompt again where its image is at hand.',
-    });
-  use(sha256, image);
-  return image;
-}
+export const keptImage = (sha256: string): Image => kept.get(sha256);

@@ -1,7 +1,7 @@
 /** Images in lists of ids and in texts: worked by hand, and hashed by another implementation. */
 import { createHash } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
-import { type Image, keepImage, keptImage } from '../../../core/images/image.ts';
+import { expect, test } from 'vitest';
+import { type Image, KeptImages, keepImage, keptImage } from '../../../core/images/image.ts';
 import { withImages } from '../../../core/images/image-tokenizer.ts';
 import {
   expectSees,
@@ -49,21 +49,19 @@ test.each([
   expect(() => keepImage(image)).toThrow(expect.objectContaining({ code: 'image.size' }));
 });
 
-test('the images that were not used for the longest time are forgotten, those in use are not', async () => {
-  // Others in this process may have had it keep more.
-  vi.resetModules();
-  const { keepImage, keptImage } = await import('../../../core/images/image.ts');
+test('the images that were not used for the longest time are forgotten, those in use are not', () => {
   const of = (seed: number): Image => {
     const pixels = new Uint8Array(3 * 2040 * 2040);
     pixels[0] = seed;
     return { width: 2040, height: 2040, pixels };
   };
   // Of 12.5 MB each two fit.
-  const [first, second] = [keepImage(of(1)), keepImage(of(2))];
-  keptImage(first);
-  keepImage(of(3));
-  expect(keptImage(first).pixels[0]).toBe(1);
-  expect(() => keptImage(second)).toThrow(expect.objectContaining({ code: 'image.unknown' }));
+  const kept = new KeptImages(32 * 1024 * 1024);
+  const [first, second] = [kept.keep(of(1)), kept.keep(of(2))];
+  kept.get(first);
+  kept.keep(of(3));
+  expect(kept.get(first).pixels[0]).toBe(1);
+  expect(() => kept.get(second)).toThrow(expect.objectContaining({ code: 'image.unknown' }));
 });
 
 test('patches tell their place and the words of the hash, row by row', () => {
