@@ -282,7 +282,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'arithmetic-variants': {
     demonstrate: demonstrateVariants,
     from: 'arithmetic-late-slips',
-    steps: 1200,
+    steps: 1400,
     batch: 64,
   },
   'arithmetic-checking': {
