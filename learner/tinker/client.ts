@@ -37,12 +37,16 @@ export interface TinkerServer {
   readonly fetch?: typeof fetch;
   /** How often a request is sent again while the server is away or busy. */
   readonly backOff?: BackOff;
+  /** How long a result is waited for while the server answers that it is not there yet. */
+  readonly patienceMs?: number;
 }
 
 /** About as long as the client library goes on, which is five minutes. */
 const PATIENT: BackOff = { attempts: 13, firstMs: 1000, longestMs: 30_000 };
 /** How long one answer may take: servers hold a question for a result back until it is there, up to about 30 s. */
 const ANSWER_MS = 60_000;
+/** A step of the largest models takes minutes, and a busy server has others before it. */
+const PATIENCE_MS = 60 * 60_000;
 const DOWNLOAD_MS = 10 * 60_000;
 /** Between two questions for a result that is not there, where the server does not hold them back. */
 const POLL_MS = 100;
@@ -83,15 +87,23 @@ export class TinkerClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch;
   readonly #backOff: BackOff;
+  readonly #patienceMs: number;
   #session: Promise<string> | undefined;
   #heart: NodeJS.Timeout | undefined;
   #models = 0;
 
-  constructor({ url, apiKey, fetch: send = fetch, backOff = PATIENT }: TinkerServer) {
+  constructor({
+    url,
+    apiKey,
+    fetch: send = fetch,
+    backOff = PATIENT,
+    patienceMs = PATIENCE_MS,
+  }: TinkerServer) {
     this.url = url.replace(/\/+$/, '');
     this.#headers = { 'user-agent': 'rollmesh', ...(apiKey ? { 'x-api-key': apiKey } : {}) };
     this.#fetch = send;
     this.#backOff = backOff;
+    this.#patienceMs = patienceMs;
   }
 
   /** The names of the base models that the server trains. */
@@ -155,7 +167,8 @@ export class TinkerClient {
 
   /**
    * The result of a request, once it is there.
-   * @throws RollmeshError `tinker.lost` of kind `retry` where the server has forgotten the request, `tinker.failed` where it failed
+   * @throws RollmeshError of kind `retry`: `tinker.lost` where the server has forgotten the request, `tinker.late` where the result is not there in the time that it
+   *   is waited for; `tinker.failed` where it failed
    */
   async resultOf<S extends v.GenericSchema>(id: string, schema: S): Promise<v.InferOutput<S>> {
     return this.#checked(schema, await this.#result(id));
@@ -204,6 +217,7 @@ export class TinkerClient {
   }
 
   async #result(id: string, accept = 'application/json'): Promise<Answer> {
+    const until = performance.now() + this.#patienceMs;
     for (;;) {
       const began = performance.now();
       const answer = await this.#send('retrieve_future', { body: { request_id: id }, accept });
@@ -211,6 +225,13 @@ export class TinkerClient {
       const body = this.#checked(v.unknown(), answer);
       if (v.is(failed, body)) throw failureOf(body);
       if (!v.is(notYet, body)) return answer;
+      if (performance.now() > until)
+        throw new RollmeshError(
+          'retry',
+          'tinker.late',
+          `The server ${this.url} has no result of the request ${id} after ${Math.round(this.#patienceMs / 1000)} s.`,
+          { next: 'The round begins again from the last published version.' },
+        );
       if (performance.now() - began < POLL_MS) await sleep(POLL_MS);
     }
   }

@@ -15,13 +15,19 @@ interface Request {
   readonly done: Promise<Result>;
 }
 
+/** A request that waits for earlier ones of its model. */
+interface Waiting {
+  readonly go: () => void;
+  readonly fail: (error: RollmeshError) => void;
+}
+
 /** Results that are kept. A client asks within seconds. */
 const KEPT = 2048;
 
 export class Requests {
   readonly #requests = new Map<string, Request>();
   /** Of each model: the number of its next request, and those that wait for earlier ones. */
-  readonly #turns = new Map<string, { next: number; readonly waiting: Map<number, () => void> }>();
+  readonly #turns = new Map<string, { next: number; readonly waiting: Map<number, Waiting> }>();
   #last: Promise<unknown> = Promise.resolve();
 
   /**
@@ -47,7 +53,7 @@ export class Requests {
       this.#last = mine.catch(() => undefined);
       return await mine.catch(failureOf);
     };
-    const done = first.then(run);
+    const done = first.then(run, failureOf);
     if (turn) void done.then(() => this.#advance(turn));
     this.#requests.set(id, { content, done });
     for (const oldest of this.#requests.keys()) {
@@ -71,13 +77,23 @@ export class Requests {
     }
   }
 
-  /** The model takes no more requests. */
+  /** The model takes no more requests. Those that wait for earlier ones fail with `tinker.unknown`. */
   forget(model: string): void {
+    const waiting = this.#turns.get(model)?.waiting.values() ?? [];
     this.#turns.delete(model);
+    for (const { fail } of waiting)
+      fail(
+        new RollmeshError(
+          'missing-version',
+          'tinker.unknown',
+          `The model ${model} was given up before an earlier request of it came.`,
+          { next: 'Create a model and load the last checkpoint.' },
+        ),
+      );
   }
 
   #turnsOf(model: string) {
-    const turns = this.#turns.get(model) ?? { next: 1, waiting: new Map<number, () => void>() };
+    const turns = this.#turns.get(model) ?? { next: 1, waiting: new Map<number, Waiting>() };
     this.#turns.set(model, turns);
     return turns;
   }
@@ -89,16 +105,16 @@ export class Requests {
         expected: `request ${turns.next} or a later one`,
       });
     if (seq === turns.next) return Promise.resolve();
-    return new Promise((resolve) => turns.waiting.set(seq, resolve));
+    return new Promise((go, fail) => turns.waiting.set(seq, { go, fail }));
   }
 
   #advance({ model }: { readonly model: string }): void {
     const turns = this.#turns.get(model);
     if (!turns) return;
     turns.next++;
-    const go = turns.waiting.get(turns.next);
+    const waiting = turns.waiting.get(turns.next);
     turns.waiting.delete(turns.next);
-    go?.();
+    waiting?.go();
   }
 }
 

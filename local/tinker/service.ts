@@ -1,5 +1,6 @@
 /** What a server of Tinker's training API does: sessions, models that are trained on this machine's device, checkpoints, and samples of them. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
@@ -36,6 +37,8 @@ export interface Base {
 
 /** Sessions that are not heard of for so long are over: clients tell every ten seconds that they live. */
 const SILENT_MS = 5 * 60_000;
+/** In this time what has arrived is read. */
+const HEARD_MS = 1000;
 
 interface Session {
   /** When its client was last heard of, by `performance.now`. */
@@ -117,9 +120,13 @@ export class TinkerService {
   }
 
   /** Gives up the models of clients that have ended without a word. */
-  #sweep(): void {
-    for (const [id, { heard, models, samplers }] of this.#sessions) {
-      if (performance.now() - heard < SILENT_MS) continue;
+  async #sweep(): Promise<void> {
+    const silent = () =>
+      [...this.#sessions].filter(([, { heard }]) => performance.now() - heard >= SILENT_MS);
+    if (!silent().length) return;
+    // While a job computes nothing is read: what clients said meanwhile is read first.
+    await sleep(HEARD_MS);
+    for (const [id, { models, samplers }] of silent()) {
       this.#sessions.delete(id);
       for (const model of models) this.#drop(model);
       for (const sampler of samplers) this.#samplers.delete(sampler);
@@ -149,7 +156,7 @@ export class TinkerService {
     const model = `${asked.session}:train:${asked.seq}`;
     const id = `${model}/0`;
     this.#requests.take(id, JSON.stringify(asked), async () => {
-      this.#sweep();
+      await this.#sweep();
       const params = await this.#paramsOf(asked.base, base);
       this.#models.set(
         model,

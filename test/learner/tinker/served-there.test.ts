@@ -1,6 +1,8 @@
 /** The server of the Tinker API: it does what the client library sent it, its losses and gradients are those of their definitions, and it samples what it trains. */
+import { setTimeout } from 'node:timers/promises';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as v from 'valibot';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openDevice } from '../../../learner/device/node-host.ts';
 import { type RemoteModel, TinkerClient } from '../../../learner/tinker/client.ts';
 import { decodeOutput, encodeForwardBackward } from '../../../learner/tinker/messages.ts';
@@ -216,6 +218,41 @@ test('requests of a model are done in the order of their numbers, each once, and
     /wrong at seq_id/,
   );
   connection.close();
+});
+
+test('a request whose earlier one never comes fails when its model is given up', async () => {
+  const connection = client();
+  const model = await connection.createModel('base', 2, 5);
+  const late = connection.ask(v.object({ request_id: v.string() }), 'save_weights', {
+    model_id: model.id,
+    seq_id: 2,
+    path: 'two',
+  });
+  const result = late.then(({ request_id }) => connection.resultOf(request_id, v.unknown()));
+  await late;
+  await model.unload();
+  await expect(result).rejects.toMatchObject({
+    code: 'tinker.failed',
+    message: expect.stringContaining('was given up'),
+  });
+  connection.close();
+});
+
+test('a client that could not be heard while a long job ran keeps its model', async () => {
+  const [busy, other] = [client(), client()];
+  const model = await busy.createModel('base', 2, 5);
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 6 * 60_000);
+  const made = other.createModel('base', 2, 5);
+  await setTimeout(100);
+  await busy.ask(v.unknown(), 'session_heartbeat', {
+    session_id: model.id.replace(/:train:.*/, ''),
+    type: 'session_heartbeat',
+  });
+  await made;
+  clock.mockRestore();
+  expect(await model.save('kept')).toBe(`tinker://${model.id}/weights/kept`);
+  for (const connection of [busy, other]) connection.close();
 });
 
 test('a checkpoint that is written over is sampled as it is now', async () => {

@@ -60,10 +60,13 @@ const bounds = { clipLow: 0.2, clipHigh: 0.25 };
 const ppo = () => policy({ kind: 'ppo-clip', ...bounds });
 const plan = (...parts: UpdatePart[]) => ({ updates: [{ set: 'main', parts, epochs: 2 }] });
 
-const trainerOn = (send: typeof fetch, settings: { baseModel?: string; apiKey?: string } = {}) =>
+const trainerOn = (
+  send: typeof fetch,
+  { baseModel, ...settings }: { baseModel?: string; apiKey?: string; patienceMs?: number } = {},
+) =>
   new TinkerTrainer({
-    client: new TinkerClient({ url: URL_OF_SERVER, fetch: send, backOff, apiKey: settings.apiKey }),
-    baseModel: settings.baseModel,
+    client: new TinkerClient({ url: URL_OF_SERVER, fetch: send, backOff, ...settings }),
+    baseModel,
   });
 const adapterIn = (files: VersionFiles) => tensorsOf(files, 'main.adapter.safetensors');
 const withCode = (code: string, kind?: string) =>
@@ -285,6 +288,12 @@ describe('what goes wrong has a name', () => {
     expect((await on(to('/optim_step', status(502)))).error).toEqual(withCode('tinker.unreachable', 'retry'));
     expect((await on(to('/retrieve_future', status(410)))).error).toEqual(withCode('tinker.lost', 'retry'));
     expect((await on(to('/save_weights', status(422)))).error).toEqual(withCode('tinker.refused', 'give-up'));
+  });
+
+  test('a result that never comes', async () => {
+    const never = to('/retrieve_future', () => Response.json({ type: 'try_again', queue_state: 'active' }));
+    const { error } = await on(never, { settings: { patienceMs: 300 } });
+    expect(error).toEqual(withCode('tinker.late', 'retry'));
   });
 
   test('a base that is another model, which the round’s samples tell, before anything is trained', async () => {
