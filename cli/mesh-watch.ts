@@ -111,6 +111,16 @@ export function hasRoom(folder: string): boolean {
 const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
 /**
+ * Refuses a folder without room for what a mesh writes at once, before one starts there. It takes no time: a quota, and the size of a version, are for DiskWatch.
+ *
+ * @throws RollmeshError `disk.full`.
+ */
+export function refuseFull(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < PROBE_BYTES) throw diskFull(` at ${folder}`);
+}
+
+/**
  * Looks for the words of a full disk in what is appended to a mesh's log from now on. The Workers only see an internal error, which they
  * would try again for minutes. Where the log itself cannot be written, its stream ends the command. The words alone prove nothing, since a
  * log repeats what models and task files say: the disk is asked as well.

@@ -8,6 +8,7 @@ import { readSecrets } from '../../local/mesh/secrets.ts';
 import type { Mesh, MeshOptions } from '../../local/mesh/start.ts';
 import { ensureIfStart, ensureShipped } from '../../local/starts.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { refuseFull } from '../mesh-watch.ts';
 import { type Claim, claim, lockPath, type Owner, ownerOf } from './state-lock.ts';
 
 /** How long a command waits for another that uses the folder alone, and how often it checks, in ms. */
@@ -107,11 +108,12 @@ async function startClaimed(
 /**
  * Starts a mesh that other commands may use while it runs.
  *
- * @throws RollmeshError `state.busy` where another process runs one on the folder.
+ * @throws RollmeshError `state.busy` where another process runs one on the folder, `disk.full` where its disk has no room for one.
  */
 export async function startSharedMesh(
   options: MeshOptions & { readonly stateDir: string },
 ): Promise<OwnMesh> {
+  refuseFull(options.stateDir);
   const held = await claimOrJoin(options.stateDir);
   if (typeof held === 'string') throw busy(options.stateDir, ownerOf(options.stateDir)!);
   const own = await startClaimed(held, options);

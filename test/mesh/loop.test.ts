@@ -189,11 +189,12 @@ test('the page of a group shows what its proposal earned; the listing of rounds 
 test('a run that continues a trained policy measures from where it began, and a third says what came between', async () => {
   const signal = stop.signal;
   const follow = async (order: typeof ORDER & { policy?: string }, rounds: number) => {
+    // The rounds of ORDER were evaluated when ROUNDS had ended: an earlier evaluation would be waited for in vain.
     const followed = {
       gateway,
       run: runIdOf(runOf(shipped, order).settings),
       rounds,
-      evaluateEvery: 1,
+      evaluateEvery: ROUNDS,
       signal,
     };
     const all: RoundLine[] = [];

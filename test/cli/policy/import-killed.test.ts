@@ -11,6 +11,7 @@ import { gatewayAt, startSharedMesh } from '../../../cli/shared/state-access.ts'
 import { openStateFolder } from '../../../cli/shared/state-folder.ts';
 import { NODE_FLAGS } from '../../../local/mesh/installation.ts';
 import { type FileHashes, hashesOf } from '../../faults/reference-run.ts';
+import { NIGHT } from '../../night.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-import-killed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -73,7 +74,8 @@ function policyUntil(isTime: () => boolean, args: readonly string[]): Promise<En
   );
 }
 
-test('killed at four moments, the next import stores the version', async () => {
+// Before its first object and between two files; at night before its manifest and after it as well.
+test('killed at any moment, the next import stores the version', async () => {
   const whole = await importing(join(folder, 'reference'));
   // The last three are its two files and its manifest.
   const all = objectsIn(join(folder, 'reference'));
@@ -83,7 +85,7 @@ test('killed at four moments, the next import stores the version', async () => {
   expect(whole.status).toBe(0);
   expect(all).toBeGreaterThanOrEqual(3);
   let completed = 0;
-  for (const objects of [0, all - 2, all - 1, all]) {
+  for (const objects of NIGHT ? [0, all - 2, all - 1, all] : [0, all - 1]) {
     const state = join(folder, `killed-${objects}`);
     const first = await importing(state, objects);
     // On a busy machine it may be killed later than asked for, after its commit even, or have ended before.
