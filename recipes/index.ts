@@ -84,6 +84,7 @@ import { trioInComposition } from './trio-in-composition/recipe.ts';
 import { ttcs } from './ttcs/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 import { verifierTraining } from './verifier-training/recipe.ts';
+import { videossr } from './videossr/recipe.ts';
 import { visionZero } from './vision-zero/recipe.ts';
 import { weakSup } from './weak-sup/recipe.ts';
 import { writingZero } from './writing-zero/recipe.ts';
@@ -176,6 +177,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [visionZero, 'canvas-speaking', 16, 4],
   [gvu, 'canvas-speaking', 24, 8],
   [alphaGrpo, 'canvas-speaking', 24, 8],
+  [videossr, 'canvas-watching', 24, 8],
 ];
 
 export const recipes: readonly Recipe[] = ROWS.map(([recipe, startPolicy, tasks, groupSize]) => ({

@@ -27,6 +27,7 @@ interface FamilyGame<V extends Verb>
       | 'temptation'
       | 'question'
       | 'otherPicture'
+      | 'frames'
     >
   > {
   /** What it can be asked beside `solve` and `verify`. */

@@ -26,6 +26,7 @@ import { demonstrateCanvas } from './canvas/demonstrations.ts';
 import { gates as canvasGates } from './canvas/gates.ts';
 import { demonstrateSpeaking, speakingGates, speakingTokenizer } from './canvas/speaking.ts';
 import { canvasTokenizer, PATCH_TOKEN } from './canvas/tokenizer.ts';
+import { demonstrateWatching, watchingGates, watchingTokenizer } from './canvas/watching.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateCipher } from './cipher/demonstrations.ts';
@@ -366,6 +367,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     // A vote is one token, which needs a look at every clue.
     weights: { voter: 4 },
     gates: speakingGates,
+  },
+  // Watches clips, and does not see yet which frames are damaged in most of them.
+  'canvas-watching': {
+    demonstrate: demonstrateWatching,
+    tokenizer: watchingTokenizer,
+    patchToken: PATCH_TOKEN,
+    steps: 1200,
+    batch: 64,
+    storage: 'BF16',
+    gates: watchingGates,
   },
   // Learns to read a solution beside the question, for recipes with a teacher that is told one.
   [WORDS_AIDED]: {

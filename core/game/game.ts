@@ -131,6 +131,8 @@ export interface Game<V extends Verb = Verb> {
   readonly unused?: { readonly text: string; readonly logprob: number };
   /** A task with another picture in place of its own, which follows from `key`: whoever answers it is blind to what was asked about. Absent where tasks show no pictures, or no others are at hand. */
   readonly otherPicture?: (task: string, key: string) => string;
+  /** The frames of a task's clip in their order, as texts of pictures; absent where tasks have none. */
+  readonly frames?: (task: string) => readonly string[];
   /** The task that teaches most, where somebody chose one. */
   readonly example?: string;
   /** Samples of each held-out task that an evaluation takes; by default the recipe says it. */

@@ -32,6 +32,9 @@ export interface SearchStep {
   readonly useful: boolean | null;
 }
 
+/** What is asked of the frames of a clip: which of them are mirrored, upside down, or have other colours; what was put on them; or their order. */
+export type Sought = 'mirrored' | 'turned' | 'inverted' | 'swapped' | 'counts' | 'order';
+
 /** Each verb with what it is asked about and what the text says that comes back. */
 export interface Verbs {
   /** Answers a task. */
@@ -152,6 +155,14 @@ export interface Verbs {
     readonly about: About & { readonly clues: readonly string[] };
     readonly says: number | null;
   };
+  /**
+   * Looks at frames and says what was done to them: the first and the last damaged one, from 1; how many circles, squares and triangles were put on them; or
+   * which of those that are shown is the first, the second and so on. `frames`: how they are shown, as texts of pictures; null = as the task has them.
+   */
+  readonly watch: {
+    readonly about: About & { readonly sought: Sought; readonly frames: readonly string[] | null };
+    readonly says: readonly number[];
+  };
   /** Says what an answer is worth, 0 to 1. */
   readonly rate: { readonly about: About & { readonly response: string }; readonly says: number };
   /** Says how good a task is, 0 to 1. */
@@ -230,6 +241,7 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   spoil: words,
   clue: words,
   vote: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+  watch: v.array(v.number()),
 };
 
 /** What a verb is about where every role wrote `text`. `told`: the right solution, of which some are shown something. */
@@ -267,6 +279,8 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     better: true,
     clues: [text],
     spy: false,
+    sought: 'order' as const,
+    frames: null,
     lines: shown === '' ? [] : shown.split('\n'),
     chunks: text === '' ? [] : [[text]],
   };
@@ -289,6 +303,7 @@ export const DATA = {
   users: 'users who talk back',
   hopes: 'numbers as answers, or a field `hoped` with what users hope to hear instead',
   pictures: 'two pictures that differ',
+  frames: 'three pictures or more',
   drawings: 'pictures that a policy draws by a program',
   mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',

@@ -44,6 +44,7 @@ const FIELD_OF: Readonly<Partial<Record<Datum, string>>> = {
   steps: 'a field "solution" of several lines',
   documents: 'a field "documents", a list of texts,',
   pictures: 'a field "images" of two files that differ',
+  frames: 'a field "images" of three files or more',
   hopes: 'a number as the answer, or a field "hoped" that differs from it,',
   users: 'a field "needs" like [{"wants": "how long it takes", "words": ["minutes", "hours"]}], or none,',
 };

@@ -122,7 +122,7 @@ function questionLines(): Line[] {
     if (!written) return [];
     const { data, verbs } = written.needs;
     const isWorked = data.some((datum) =>
-      ['solution', 'steps', 'documents', 'pictures', 'hopes'].includes(datum),
+      ['solution', 'steps', 'documents', 'pictures', 'frames', 'hopes'].includes(datum),
     );
     return isWorked || verbs.includes('compare') ? [] : [name];
   });

@@ -56,7 +56,9 @@ test.each(recipes.flatMap(({ name, written }) => (written ? [name] : [])))(
     if (
       shipped
         .find(recipe)
-        .written!.needs.data.some((datum) => ['solution', 'steps', 'documents', 'pictures'].includes(datum))
+        .written!.needs.data.some((datum) =>
+          ['solution', 'steps', 'documents', 'pictures', 'frames'].includes(datum),
+        )
     )
       await expect(make(recipe, texts)).rejects.toMatchObject({ code: 'tasks.lacks' });
     else expect((await make(recipe, texts))!.recipe.title).toBe((await make(recipe))!.recipe.title);

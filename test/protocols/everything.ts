@@ -50,6 +50,7 @@ const SAID: { readonly [V in Verb]: Spoken<V>['read'] } = {
   arrange: (_, { lines }) => ok(lines.toReversed()),
   spoil: words,
   clue: words,
+  watch: (text) => ok([text.length]),
   vote: (text, { clues }) => ok(clues.length && text.length % 4 ? 1 + (text.length % clues.length) : null),
 };
 

@@ -32,7 +32,7 @@ const rows = Array.from({ length: 12 }, (_, i) => ({
 }));
 writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
 
-/** The same questions, each with two pictures, for recipes of pictures. */
+/** The same questions, each with three pictures, for recipes of pictures. */
 const pictures = join(folder, 'pictures.jsonl');
 const picture = (shade: number): string => {
   const data = new Uint8Array(3 * 24 * 24).fill(shade);
@@ -41,9 +41,9 @@ const picture = (shade: number): string => {
 };
 writeFileSync(
   pictures,
-  rows.map((row, i) => JSON.stringify({ ...row, images: [picture(i), picture(100 + i)] })).join('\n'),
+  rows.map((row, i) => JSON.stringify({ ...row, images: [i, 100 + i, 200 + i].map(picture) })).join('\n'),
 );
-const OF_PICTURES = ['evolmm', 'vision-zero'];
+const OF_PICTURES = ['evolmm', 'vision-zero', 'videossr'];
 
 const ON_FILES = [...FROM_FILES.keys()];
 /** A teacher has the same tokens: here it is the policy itself, as it was. */

@@ -13,6 +13,7 @@ import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { rambledArithmetic } from '../../worlds/arithmetic/rambling.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
+import { clips } from '../../worlds/canvas/clips.ts';
 import { drawings } from '../../worlds/canvas/drawing.ts';
 import { canvas } from '../../worlds/canvas/family.ts';
 import { chains } from '../../worlds/chains/family.ts';
@@ -110,6 +111,11 @@ vi.mock('../../recipes/vision-zero/votes.ts', async (actual) => {
   return { ...votes, namesSpy: contrary(votes.namesSpy, (right) => !right) };
 });
 
+vi.mock('../../recipes/videossr/scores.ts', async (actual) => {
+  const scores = await actual<typeof import('../../recipes/videossr/scores.ts')>();
+  return { ...scores, saysExactly: contrary(scores.saysExactly, (right) => !right) };
+});
+
 /** A user says in his talk what he heard, so that he lies where a talk that was held is judged, and not while it is held. */
 vi.mock('../../worlds/users/scripted-user.ts', async (actual) => {
   const users = await actual<typeof import('../../worlds/users/scripted-user.ts')>();
@@ -143,6 +149,7 @@ const recipes = shippedRecipes.map(
 const FAMILIES = [
   arithmetic,
   canvas,
+  clips,
   chains,
   checkedArithmetic,
   cipher,

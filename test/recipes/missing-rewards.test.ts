@@ -60,7 +60,9 @@ async function playGaps(recipe: Recipe) {
 const mine = recipes.filter(
   ({ written }) =>
     written &&
-    !written.needs.data.some((datum) => ['mark', 'documents', 'users', 'pictures', 'hopes'].includes(datum)),
+    !written.needs.data.some((datum) =>
+      ['mark', 'documents', 'users', 'pictures', 'frames', 'hopes'].includes(datum),
+    ),
 );
 
 test.each(mine.map((recipe) => [recipe.name, recipe] as const))('%s', async (_, recipe) => {

@@ -1,4 +1,4 @@
-/** Plays a round of a recipe on canvases whose policy writes and finds what a script says, in the tokens of the start `canvas-speaking`. */
+/** Plays a round of a recipe on canvases whose policy writes and finds what a script says, in the tokens of the start `canvas-speaking` where the script names no others. */
 import { withImages } from '../../core/images/image-tokenizer.ts';
 import { planTraining } from '../../core/plan/plan-training.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
@@ -11,18 +11,25 @@ import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { speakingTokenizer } from '../../worlds/canvas/speaking.ts';
-
-const tokenizer = withImages(openTokenizer(speakingTokenizer().json), true);
+import type { TokenizerFiles } from '../../worlds/warm-starts.ts';
 
 interface Script extends Partial<Omit<RunOrder, 'recipe'>> {
   readonly recipe: string;
+  readonly tokens?: () => TokenizerFiles;
   /** The i-th text that a role writes to a prompt, without what ends it. */
   readonly says: (role: string, prompt: string, i: number) => string;
   /** The log-probability of every token of a text after a prompt, by a role that measures. */
   readonly finds: (role: string, prompt: string, text: string) => number;
 }
 
-export async function playPictures({ recipe: name, says, finds, ...order }: Script) {
+export async function playPictures({
+  recipe: name,
+  tokens = speakingTokenizer,
+  says,
+  finds,
+  ...order
+}: Script) {
+  const tokenizer = withImages(openTokenizer(tokens().json), true);
   const recipe = shipped.find(name);
   const { settings } = runOf(registry([recipe]), {
     seed: 0,

@@ -22,11 +22,12 @@ export const SAY = {
   settings: { maxNew: 24 },
 };
 
-export const chatOf = (positions: number) =>
+/** `more`: of its config, such as how it sees. */
+export const chatOf = (positions: number, more: object = {}) =>
   textOf(
     versionFiles(
       { eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE },
-      { config: { max_position_embeddings: positions } },
+      { config: { max_position_embeddings: positions, ...more } },
     ),
     'p',
   );

@@ -5,6 +5,7 @@
  * a reference.
  */
 import { expect, test } from 'vitest';
+import { imageText } from '../../core/images/patches.ts';
 import type { Completion } from '../../core/policy/policy.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
@@ -206,7 +207,7 @@ test.each(['dapo', 'trio'])('a solver of %s that is shown the answer alone is fo
 
 /** An answer that no role writes: a prompt that holds it has it from the file of tasks. */
 const PLANTED = 'heliotrope';
-const chat = chatOf(1024);
+const chat = chatOf(1024, { vision: { patch_size: 8, rows: 4, columns: 4, token_id: 0 } });
 
 /** A round on questions with a planted answer: the roles whose prompts hold it. `says`: what is written, whoever is asked. */
 async function shownPlanted(recipe: Recipe, says: readonly string[]) {
@@ -244,7 +245,9 @@ async function shownPlanted(recipe: Recipe, says: readonly string[]) {
   return { asked, shown };
 }
 
-const PICTURES = ['a', 'b'].map((digit) => `<image:${digit.repeat(64)}:3x3>`).join('');
+const PICTURES = [1, 2, 3]
+  .map((shade) => imageText({ width: 24, height: 24, pixels: new Uint8Array(3 * 24 * 24).fill(shade) }))
+  .join('');
 const SOURCES = [
   {
     weight: 1,

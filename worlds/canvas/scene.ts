@@ -23,7 +23,7 @@ export const COLOURS = Object.keys(PAINTS) as Colour[];
 
 /** Is a pixel of a square of `side` pixels, an odd number, in the shape? `x` and `y` are its distances from the middle. */
 type Form = (x: number, y: number, side: number) => boolean;
-const FORMS = {
+export const FORMS = {
   square: () => true,
   circle: (x, y, side) => 4 * (x * x + y * y) <= side * (side - 1),
   triangle: (x, y, side) => 4 * Math.abs(x) <= 2 * y + side - 1,

@@ -47,6 +47,9 @@ export interface GameQuestions extends QuestionSet {
 /** The lines of a worked solution, which are its steps. */
 const linesOf = (solution: string): string[] => solution.split('\n').filter((line) => line.trim() !== '');
 
+/** Of fewer pictures nobody can say what is odd in their order. */
+const FEWEST_FRAMES = 3;
+
 /** What a question has, for each datum that some questions have and others have not. */
 const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
   // A question that its checker cannot decide is refused when the file is read.
@@ -62,6 +65,7 @@ const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
     const [first, second] = imagesNamed(messages.at(-1)!.content);
     return second !== undefined && first!.image !== second.image;
   },
+  frames: ({ messages }) => imagesNamed(messages.at(-1)!.content).length >= FEWEST_FRAMES,
 };
 
 /** What every question of a set has beside the question itself. */
@@ -113,6 +117,7 @@ const knownTo = (
       const shown = imagesNamed(readTask(task).messages.at(-1)!.content)[which];
       return shown ? textOfShown(shown) : '';
     },
+    frames: (task) => imagesAlone(readTask(task).messages.at(-1)!.content),
     whole: (task) => shownQuestion(readTask(task).messages),
     example: (task) => {
       const said = readTask(task).messages.filter(({ role }) => role !== 'system');
@@ -218,6 +223,7 @@ export function questionGame(questions: GameQuestions, needs: Parameters<typeof 
       },
     },
     temptation: temptationOf,
+    frames: (task) => imagesNamed(readTask(task).messages.at(-1)!.content).map(textOfShown),
     needsOf: needsOf({ ...questions, answerIsExact: family.answerIsExact }),
     data: traits?.data ?? dataOf(all),
     byExample: true,

@@ -30,6 +30,8 @@ export interface Known {
   ) => ParseResult<string>;
   /** The first or the second picture of a question, as text; empty where it has none. */
   readonly picture: (task: string, which: 0 | 1) => string;
+  /** All pictures of a question, as text. */
+  readonly frames: (task: string) => string;
   /** A text that others can be shown: not empty, and without what would pass for the border of a message. */
   readonly text: (written: string) => ParseResult<string>;
 }
@@ -463,6 +465,33 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
       if (said.toLowerCase() === 'unsure') return ok(null);
       const seat = Number(said.replace(/^player /i, ''));
       return seat >= 1 && seat <= clues.length ? ok(seat) : invalid('off-grammar');
+    },
+  },
+  watch: {
+    text: '{{frames}}These are the frames of a clip. {{puzzle}} {{form}}',
+    alone: true,
+    sentences: {
+      mirrored: 'In a stretch of them left and right are exchanged.',
+      turned: 'A stretch of them is upside down.',
+      inverted: 'In a stretch of them every colour is turned into its opposite.',
+      swapped: 'In a stretch of them red and blue are exchanged.',
+      counts: 'Circles, squares and triangles in bright cyan were put on them afterwards.',
+      order: 'They are not in their order.',
+      'stretch-form':
+        'Write the numbers of its first and its last frame, counted from 1 and separated by a comma, in <answer> tags, such as <answer>2, 3</answer>.',
+      'counts-form':
+        'Write how many circles, how many squares and how many triangles there are in all frames together, separated by commas, in <answer> tags, such as <answer>3, 1, 2</answer>.',
+      'order-form':
+        'Write the number of the frame that comes first, then of the second and so on, counted from 1 as they are shown and separated by commas, in <answer> tags, such as <answer>2, 3, 1</answer>.',
+    },
+    places: ({ task, sought, frames }, known, sentences) => ({
+      frames: frames?.join('') ?? known.frames(task),
+      puzzle: sentences[sought]!,
+      form: sentences[`${sought === 'counts' || sought === 'order' ? sought : 'stretch'}-form`]!,
+    }),
+    read: (written) => {
+      const numbers = numbersIn(written);
+      return numbers ? ok(numbers) : invalid('off-grammar');
     },
   },
   spoil: {
