@@ -77,16 +77,26 @@ const tasks = Array.from({ length: 4 }, (_, i) => ({
 test('what does not answer is told from what does', () => {
   const { declines } = libraryOf(tasks)!;
   const said = (text: string) => declines({ steps: [text], answer: '' });
-  expect(['I cannot answer this.', 'I’m unable to help.', 'I won’t do that.'].map(said)).toEqual([
-    true,
-    true,
-    true,
-  ]);
-  expect(['<answer>55</answer>', 'It can be 55.', 'The candidate wants it.'].map(said)).toEqual([
-    false,
-    false,
-    false,
-  ]);
+  const declined = [
+    'I cannot answer this.',
+    'I’m unable to help.',
+    'I won’t do that.',
+    'I am sorry, but I cannot say.',
+    'We don’t know its height.',
+    'The height cannot be determined from the documents.',
+    'It is not possible to tell.',
+  ];
+  expect(declined.filter((text) => !said(text))).toEqual([]);
+  const answers = [
+    '<answer>55</answer>',
+    'It can be 55.',
+    'The candidate wants it.',
+    'The north tower cannot be it, so the height is 55.',
+    'The mill has no tower and will not do: 55.',
+    'He could not swim, so 3 were left.',
+    'The king refused the offer, and I take 55.',
+  ];
+  expect(answers.filter(said)).toEqual([]);
 });
 
 test('a right answer is not declined, whatever words it was thought of in', async () => {
