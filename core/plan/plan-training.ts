@@ -6,7 +6,7 @@ import { proposalKey } from '../episodes/play-episodes.ts';
 import type { Recipe } from '../recipe/recipe.ts';
 import { checkState } from '../recipe/recipe-state.ts';
 import type { Earnings } from '../schema/report.ts';
-import { tiedToSampling } from './tied-sampling.ts';
+import { tiedPart, tiedToSampling } from './tied-sampling.ts';
 import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from './training-plan.ts';
 
 export type TaughtRecipe = Pick<Recipe, 'name' | 'sets' | 'learn' | 'state' | 'payProposals'> &
@@ -23,7 +23,17 @@ export async function planTraining(
   tools: LearnTools,
 ): Promise<TaughtPlan> {
   const { earnings, records: paid } = payProposals(recipe, records, tools);
-  const plan = await recipe.learn(paid, tools);
+  const plan = await recipe.learn(paid, {
+    ...tools,
+    // What is compared are the gradients that the plan would have.
+    alignment: (set, parts, against, how) =>
+      tools.alignment(
+        set,
+        parts.map((part) => tiedPart(part, recipe)),
+        tiedPart(against, recipe),
+        how,
+      ),
+  });
   checkState(recipe, plan.recipeState);
   const frozen = new Set(records.round.settings.freeze);
   return {

@@ -4,7 +4,7 @@
  */
 import { wrongInput } from '../errors.ts';
 import type { RoleSettings } from '../recipe/role.ts';
-import type { PolicyPart, Update } from './training-plan.ts';
+import type { PolicyPart, Update, UpdatePart } from './training-plan.ts';
 
 /** Ways of sampling that leave tokens out: the learner's log-probabilities are of all tokens, so that its ratios would not be those of the samples. */
 const truncates = ({ topP = 1, topK = 0, grammar }: RoleSettings['sampling']): string | undefined => {
@@ -38,15 +38,17 @@ function tied(part: PolicyPart, recipe: string, sampling: RoleSettings['sampling
   return sampling.temperature === 1 ? part : { ...part, temperature: sampling.temperature };
 }
 
-/** The updates with every policy part at its role's temperature. Throws `recipe.sampling` where a role's sampling cannot be reproduced. */
-export const tiedToSampling = (
-  updates: readonly Update[],
-  { name, roles = {} }: { readonly name: string; readonly roles?: Readonly<Record<string, RoleSettings>> },
-): readonly Update[] =>
-  updates.map((update) => ({
-    ...update,
-    parts: update.parts.map((part) => {
-      const sampling = roles[part.role]?.sampling;
-      return part.kind === 'policy' && sampling ? tied(part, name, sampling) : part;
-    }),
-  }));
+interface Sampling {
+  readonly name: string;
+  readonly roles?: Readonly<Record<string, RoleSettings>>;
+}
+
+/** A part, at its role's temperature if it is a policy part. Throws `recipe.sampling` where the role's sampling cannot be reproduced. */
+export function tiedPart<P extends UpdatePart>(part: P, { name, roles = {} }: Sampling): P | PolicyPart {
+  const sampling = roles[part.role]?.sampling;
+  return part.kind === 'policy' && sampling ? tied(part, name, sampling) : part;
+}
+
+/** The updates with every policy part at its role's temperature. */
+export const tiedToSampling = (updates: readonly Update[], recipe: Sampling): readonly Update[] =>
+  updates.map((update) => ({ ...update, parts: update.parts.map((part) => tiedPart(part, recipe)) }));

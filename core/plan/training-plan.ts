@@ -300,6 +300,17 @@ export interface RoundRecords {
 /** What decides what proposals earned: no model is asked, so that an audit comes to the same. */
 export type ProposalTools = Pick<LearnTools, 'decode' | 'renderer'>;
 
+/** How the gradients of parts are compared with another. */
+export interface AlignmentHow {
+  /** Dot products (default), or those divided by both norms; 0 where a gradient is zero. */
+  readonly measure?: 'dot' | 'cosine';
+  /**
+   * `adam`: each part's gradient g is first scaled as the set's optimiser would scale it at its next step, g/(√v̂ + ε), with g² taken into the mean square v. The
+   * other one is not scaled. Absent = neither is.
+   */
+  readonly scaled?: 'adam';
+}
+
 /** What `learn` may ask of the models before it decides. Nothing is trained meanwhile; calls run one after the other. */
 export interface LearnTools {
   decode(ids: TokenIds): string;
@@ -310,10 +321,22 @@ export interface LearnTools {
   score(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
   /** Entropies (nats) of the next-token distributions that `ids` are drawn from at temperature 1, [sequences][ids]; otherwise like `score`. */
   entropies(set: string, sequences: readonly Sequence[], version?: number): Promise<Float32Array[]>;
+  /** The hidden states that `ids` are predicted from, after the final norm, [sequences][ids · width], under the set at the parent version. The host holds them all. */
+  states(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
   /** The value that the set's value head gives before each token, [sequences][ids], at the parent version. */
   values(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
   /** Log-probabilities of the set's classes after the last token, nats [sequences][classes], at the parent version. */
   classes(set: string, sequences: readonly Sequence[]): Promise<Float32Array[]>;
+  /**
+   * How far the gradient of each part's loss points along that of `against`, with regard to what is trained of the set, at the parent version [parts]. Above 0: a small
+   * step that lowers the part's loss lowers the other one too. Each part's items are taken as one step. One backward pass a part.
+   */
+  alignment(
+    set: string,
+    parts: readonly UpdatePart[],
+    against: UpdatePart,
+    how?: AlignmentHow,
+  ): Promise<number[]>;
 }
 
 /** What a round trains, as the recipe's `learn` returns it. */

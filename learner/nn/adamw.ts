@@ -153,6 +153,28 @@ export class AdamW {
     });
   }
 
+  /**
+   * The gradients as the next step would scale them, g/(√v̂ + ε), with g² taken into the mean square v and v̂ corrected for its beginning at zero. Neither clipped nor
+   * taken: nothing changes. The caller disposes of them.
+   */
+  scaled(grads: Gradients): Gradients {
+    const [, beta2] = this.settings.betas;
+    const correct2 = 1 / (1 - beta2 ** (this.#step + 1));
+    const out: Gradients = new Map();
+    for (const { slots, moments } of this.#groups)
+      for (const { name, shape, offset, size } of slots) {
+        const gradient = grads.get(name);
+        if (!gradient) continue;
+        const scaled = tf.tidy(() => {
+          const square = tf.reshape(tf.slice(moments.square, [offset], [size]), [...shape]);
+          const next = tf.add(tf.mul(square, beta2), tf.mul(tf.square(gradient), 1 - beta2));
+          return tf.div(gradient, tf.add(tf.sqrt(tf.mul(next, correct2)), this.settings.eps));
+        });
+        out.set(name, tf.keep(scaled));
+      }
+    return out;
+  }
+
   /** Where the gradients would lie in one buffer, as the moments do; undefined where there are several groups of them, or a parameter without a gradient. */
   #placesOf(grads: Gradients): Places | undefined {
     const [group, ...others] = this.#groups;

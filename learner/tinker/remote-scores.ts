@@ -1,6 +1,6 @@
 /** Log-probabilities of a round's units before its first step, as a server computes them: under the model that is trained, and under references. */
 import type { WeightsRef } from '../../core/plan/training-plan.ts';
-import { kindOfPart } from '../train/parts/index.ts';
+import { kindOfPart, lossReferences } from '../train/parts/index.ts';
 import { joined, scoredTokens, type Unit, type UnitScores } from '../train/parts/kind.ts';
 import { startOf } from '../train/parts/policy.ts';
 import type { RoundScores } from '../train/scores.ts';
@@ -38,13 +38,8 @@ export class RemoteScores implements Pick<RoundScores, 'of'> {
     const own = units.filter(({ part }) => kindOfPart(part).ownScores);
     for (const [i, logprobs] of (await remoteLogprobs(model, own)).entries())
       this.#own.set(own[i]!, logprobs);
-    const refsOf = ({ part }: Unit): readonly WeightsRef[] =>
-      // A policy part names version 0 for its report too, which is not worth a pass over its samples here.
-      part.kind === 'policy'
-        ? part.kl?.weight
-          ? [part.kl.reference]
-          : []
-        : (kindOfPart(part).references?.(part, set) ?? []);
+    // The report's version 0 is not worth a pass over the samples here.
+    const refsOf = ({ part }: Unit) => lossReferences(part, set);
     const refs = new Map(units.flatMap(refsOf).map((ref) => [keyOf(ref), ref]));
     for (const [key, ref] of refs) {
       const wanting = units.filter((unit) => refsOf(unit).some((other) => keyOf(other) === key));

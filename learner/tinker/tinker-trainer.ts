@@ -327,6 +327,8 @@ function toolsOf(policy: string, files: VersionFiles, score: LearnTools['score']
     entropies: untold('entropies'),
     values: untold('values'),
     classes: untold('classes'),
+    states: untold('hidden states'),
+    alignment: untold('products of gradients (alignment)'),
   };
 }
 

@@ -61,18 +61,24 @@ export class HeldSets {
 
   /** The set with its optimiser, for training; the set counts as changed from here on. */
   async learner(set: string): Promise<Learner & { readonly settings: OptimizerSettings }> {
+    const learner = await this.asLearner(set);
+    this.#changed.add(set);
+    return learner;
+  }
+
+  /** The set with its optimiser as the files have them, for gradients of which no step is taken. */
+  async asLearner(set: string): Promise<Learner & { readonly settings: OptimizerSettings }> {
     const settings = this.#settingsOf(set).optimizer;
     if (!settings)
       throw wrongInput(
         'training-plan.set',
-        `The parameter set ${set} has no optimiser, and there is an update for it.`,
+        `The parameter set ${set} has no optimiser, and its gradients are asked for.`,
         {
-          expected: 'an update of a set that is trained',
+          expected: 'an update, or an alignment, of a set that is trained',
         },
       );
     const held = await this.get(set);
     held.optimizer ??= this.#optimizer(set, held, settings);
-    this.#changed.add(set);
     return { ...held, optimizer: held.optimizer, settings };
   }
 

@@ -21,19 +21,27 @@ export const unknownModule = (recipe: string, module: string) =>
     next: `Start the learner with --recipe and the path of ${recipe}.`,
   });
 
-/** The training plan with the loaded function in each objective of kind `module`. Modules are loaded before the first step is taken. */
+/** A part with the loaded function where its objective is of kind `module`. */
+export async function withObjective(
+  part: UpdatePart,
+  recipe: string,
+  load: LoadObjective,
+): Promise<UpdatePart> {
+  if (part.kind !== 'policy' || part.objective.kind !== 'module') return part;
+  const objective: LoadedObjective = { ...part.objective, compute: await load(recipe, part.objective) };
+  return { ...part, objective };
+}
+
+/** The training plan with such parts. Modules are loaded before the first step is taken. */
 export async function withObjectives<L extends TrainingPlan>(
   plan: L,
   recipe: string,
   load: LoadObjective,
 ): Promise<L> {
-  const loaded = async (part: UpdatePart): Promise<UpdatePart> => {
-    if (part.kind !== 'policy' || part.objective.kind !== 'module') return part;
-    const objective: LoadedObjective = { ...part.objective, compute: await load(recipe, part.objective) };
-    return { ...part, objective };
-  };
+  const loaded = (parts: readonly UpdatePart[]) =>
+    Promise.all(parts.map((part) => withObjective(part, recipe, load)));
   const updates = await Promise.all(
-    plan.updates.map(async (update) => ({ ...update, parts: await Promise.all(update.parts.map(loaded)) })),
+    plan.updates.map(async (update) => ({ ...update, parts: await loaded(update.parts) })),
   );
   return { ...plan, updates };
 }

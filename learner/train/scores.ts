@@ -9,7 +9,7 @@ import { outputWeight } from '../nn/model.ts';
 import { copyOf } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
 import { groupByTokens, microBatches, sequenceTokens, temperatureOf } from './minibatches.ts';
-import { kindOfPart } from './parts/index.ts';
+import { allReferences, kindOfPart } from './parts/index.ts';
 import { joined, scoredTokens, type TeacherScores, type Unit, type UnitScores } from './parts/kind.ts';
 import { type Model, pack, type Readout, readOut } from './readouts.ts';
 
@@ -94,11 +94,11 @@ export class RoundScores {
     this.#find = find;
   }
 
-  /** Scores units of one set under its own weights and under every reference that their parts ask for. */
-  async add(set: string, model: Model, units: readonly Unit[]): Promise<void> {
+  /** Scores units of one set under its own weights and under every reference that their parts ask for; `references` says which. */
+  async add(set: string, model: Model, units: readonly Unit[], references = allReferences): Promise<void> {
     const own = units.filter(({ part }) => kindOfPart(part).ownScores);
     await this.#pass(model, own, (unit, logprobs, entropy) => this.#own.set(unit, { logprobs, entropy }));
-    const refsOf = ({ part }: Unit) => kindOfPart(part).references?.(part, set) ?? [];
+    const refsOf = ({ part }: Unit) => references(part, set);
     const refs = new Map(units.flatMap(refsOf).map((ref) => [refKey(ref), ref]));
     for (const [key, ref] of refs) {
       const wanting = units.filter((unit) => refsOf(unit).some((other) => refKey(other) === key));

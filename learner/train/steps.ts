@@ -1,14 +1,13 @@
 /** Takes the optimiser steps of a plan one after the other. Their figures stay on the device until the end and are then read at once. */
 import { RollmeshError } from '../../core/errors.ts';
 import type { OptimizerSettings, UpdatePart } from '../../core/plan/training-plan.ts';
-import { adapterTokens } from '../nn/activations.ts';
 import { rateFactor, type Schedule } from '../nn/schedule.ts';
 import * as tf from '../tfjs.ts';
 import { type HeldSets, skipNormOf } from './held-sets.ts';
 import type { Unit } from './parts/kind.ts';
 import type { PlannedUpdate } from './plan.ts';
 import type { RoundScores } from './scores.ts';
-import { type StepRecord, updateStep } from './update.ts';
+import { type StepRecord, stepTokens, updateStep } from './update.ts';
 
 /** The figures of one optimiser step. */
 export interface StepFigures {
@@ -46,8 +45,7 @@ export async function takeSteps(
   try {
     for (const { set, epochs, optimistic } of planned) {
       const { settings, ...learner } = await sets.learner(set);
-      const { adapter, params } = learner;
-      const most = adapter ? Math.min(tokenBudget, adapterTokens(params.config)) : tokenBudget;
+      const most = stepTokens(learner, tokenBudget);
       for (const units of epochs.flat()) {
         const rate = settings.learningRate * rateFactor(scheduleOf(settings), learner.optimizer.steps);
         const record = updateStep(learner, units, scores, { rate, optimistic, tokenBudget: most });

@@ -1,10 +1,11 @@
-/** The tools that a recipe's `learn` gets: tokenizer, scores, entropies, values and classes, under the parent version's sets. */
+/** The tools that a recipe's `learn` gets: tokenizer, readouts of the models and products of gradients, under the parent version's sets. */
 
-import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
+import type { LearnTools, Sequence, UpdatePart } from '../../core/plan/training-plan.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
+import { alignment } from './alignment.ts';
 import type { HeldSets } from './held-sets.ts';
 import type { Model, Readout } from './readouts.ts';
 import { type FindModel, readEach } from './scores.ts';
@@ -15,12 +16,15 @@ export function learnTools({
   sets,
   find,
   tokenBudget,
+  loaded,
 }: {
   readonly policy: string;
   readonly files: VersionFiles;
   readonly sets: HeldSets;
   readonly find: FindModel;
   readonly tokenBudget: number;
+  /** A part with the objective that its recipe brings. */
+  readonly loaded: (part: UpdatePart) => Promise<UpdatePart>;
 }): LearnTools {
   let tokenizer: Tokenizer | undefined;
   const text = () => {
@@ -47,9 +51,15 @@ export function learnTools({
       inTurn(async () => rows(await modelOf(set, version), sequences, 'logprobs')),
     entropies: (set, sequences, version) =>
       inTurn(async () => rows(await modelOf(set, version), sequences, 'logprobs', 1)),
+    states: (set, sequences) => inTurn(async () => rows(await sets.get(set), sequences, 'states')),
     values: (set, sequences) => inTurn(async () => rows(await sets.get(set), sequences, 'values')),
     classes: (set, sequences) =>
       inTurn(async () => (await rows(await sets.get(set), sequences, 'classes')).map(logSoftmax)),
+    alignment: (set, parts, against, how) =>
+      inTurn(async () => {
+        const [theirs, ...mine] = await Promise.all([against, ...parts].map(loaded));
+        return alignment(set, await sets.asLearner(set), mine, theirs!, { tokenBudget, find, ...how });
+      }),
   };
 }
 

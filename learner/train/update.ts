@@ -1,7 +1,7 @@
 /** One optimiser step: it accumulates the losses of all parts over micro-batches, then applies AdamW. Nothing is read from the device. */
 import type { UpdatePart } from '../../core/plan/training-plan.ts';
 import { roomBytes } from '../device/device.ts';
-import { mayKeepLogits, mustRecompute } from '../nn/activations.ts';
+import { adapterTokens, mayKeepLogits, mustRecompute } from '../nn/activations.ts';
 import type { AdamW } from '../nn/adamw.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../nn/loss-and-grads.ts';
 import type { Trainable } from '../nn/trainable.ts';
@@ -38,6 +38,10 @@ export const unitWeights = (step: readonly Unit[]): WeightOf =>
     }),
   );
 
+/** Most tokens of a micro-batch of a step. */
+export const stepTokens = ({ adapter, params }: Learner, tokenBudget: number): number =>
+  adapter ? Math.min(tokenBudget, adapterTokens(params.config)) : tokenBudget;
+
 /** Trains the set in place. Where the gradient is not finite or has exploded, the optimiser leaves the weights unchanged, see AdamW. */
 export function updateStep(
   learner: Learner,
@@ -49,9 +53,28 @@ export function updateStep(
     tokenBudget,
   }: { readonly rate: number; readonly optimistic: boolean; readonly tokenBudget: number },
 ): StepRecord {
+  const { total, figures } = stepGradient(learner, step, scores, tokenBudget);
+  const norm = learner.optimizer.step(total.grads, rate, { optimistic });
+  const numbers = tf.keep(
+    tf.tidy(() => tf.concat1d([tf.stack([total.loss, norm]) as tf.Tensor1D, ...figures.values()])),
+  );
+  disposeResult(total);
+  tf.dispose([norm, ...figures.values()]);
+  return { parts: [...figures.keys()], numbers };
+}
+
+/**
+ * The gradient of a step's loss, summed over micro-batches, and the figures [loss, count] of each part, in the order of the step. All are the caller's to dispose of.
+ */
+export function stepGradient(
+  learner: Learner,
+  step: readonly Unit[],
+  scores: RoundScores,
+  tokenBudget: number,
+): { readonly total: LossAndGrads; readonly figures: ReadonlyMap<UpdatePart, tf.Tensor1D> } {
   const weights = unitWeights(step);
-  const parts = byPart(step).map((units) => units[0]!.part);
   let total: LossAndGrads | undefined;
+  // The order of insertion is that in which parts first come in the step.
   const figures = new Map<UpdatePart, tf.Tensor1D>();
   try {
     for (const units of microBatches(step, tokenBudget)) {
@@ -71,14 +94,7 @@ export function updateStep(
     tf.dispose([...figures.values()]);
     throw error;
   }
-  const norm = learner.optimizer.step(total!.grads, rate, { optimistic });
-  const each = parts.map((part) => figures.get(part)!);
-  const numbers = tf.keep(
-    tf.tidy(() => tf.concat1d([tf.stack([total!.loss, norm]) as tf.Tensor1D, ...each])),
-  );
-  disposeResult(total!);
-  tf.dispose([norm, ...each]);
-  return { parts, numbers };
+  return { total: total!, figures };
 }
 
 /** One forward pass for all parts of a micro-batch; each part's loss gets only its own rows. Metrics: [loss, count] of each run of units. */

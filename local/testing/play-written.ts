@@ -72,6 +72,8 @@ const unasked = {
   entropies: notGiven('entropies'),
   values: notGiven('values'),
   classes: notGiven('classes'),
+  states: notGiven('states'),
+  alignment: notGiven('alignment'),
   renderer: () => {
     throw new Error(
       'The training plan asks for `renderer`, which the test did not give: pass it in `tools`.',

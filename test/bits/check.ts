@@ -53,7 +53,7 @@ const evaluationHash = ({ version, heldOut, judge, figures }: EvaluationReport):
 const noting = (recipe: Recipe, asked: Set<string>): Recipe => ({
   ...recipe,
   async learn(records, tools) {
-    const noted = (['entropies', 'values', 'classes'] as const).map((name) => [
+    const noted = (['entropies', 'states', 'values', 'classes', 'alignment'] as const).map((name) => [
       name,
       (...of: never[]) => {
         asked.add(name);

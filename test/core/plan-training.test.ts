@@ -34,3 +34,27 @@ test('frozen roles are taken out, and with them an update that teaches nobody el
 test('an update without parts is the recipe’s own doing, and stays for the trainer to refuse', async () => {
   expect(await frozen(['judge'], [{ set: 'main', parts: [] }])).toEqual([['main']]);
 });
+
+test('gradients that a recipe compares before it plans are those of its roles’ temperatures', async () => {
+  const asked: (number | undefined)[] = [];
+  const alignment: LearnTools['alignment'] = async (_, parts, against) => {
+    for (const one of [...parts, against]) asked.push((one as PolicyPart).temperature);
+    return [];
+  };
+  const sampling = (temperature: number) => ({
+    description: 'answers',
+    sampling: { maxNew: 8, temperature },
+  });
+  const recipe = {
+    name: 'r',
+    sets: { main: { optimizer: {} } },
+    roles: { solver: sampling(0.7), judge: sampling(1) },
+    learn: async (_: RoundRecords, tools: LearnTools) => {
+      await tools.alignment('main', [part('solver'), part('judge')], part('solver'));
+      return { updates: [] };
+    },
+  };
+  const records = { groups: [], round: { settings: { freeze: [] } } } as unknown as RoundRecords;
+  await planTraining(recipe as never, records, { alignment } as LearnTools);
+  expect(asked).toEqual([0.7, undefined, 0.7]);
+});

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { LearnTools, Sequence, SftPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Device } from '../../learner/device/device.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
@@ -22,6 +23,7 @@ import { expectArchitecture, expectForward } from './engine-architecture-check.t
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';
 import { expectReferenceGradients } from './engine-reference-check.ts';
 import { randomSequences, relativeDifference, tinyParams } from './engine-tiny.ts';
+import { sequences, teach, version } from './plan-fixture.ts';
 
 // Chromium's software driver, where no other is configured: slow, but it computes what the specification says.
 const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
@@ -33,6 +35,7 @@ const languageBefore = globalThis.navigator?.language;
 await openDevice({ device: 'cpu', threads: 1 });
 const stepsOnCpu = await threeSteps();
 const adaptedOnCpu = NIGHT ? await threeSteps(true) : [];
+const alignedOnCpu = NIGHT ? await aligned() : [];
 const device = await openDevice({ device: 'webgpu' }).catch((error: Error) => error.message);
 const reason = typeof device === 'string' ? device : undefined;
 afterAll(() => {
@@ -60,6 +63,23 @@ async function threeSteps(adapted = false): Promise<number[]> {
   for (const loss of losses) values.push(...(await loss.data()));
   for (const { data } of (await readTensors(trained)).values()) values.push(...data);
   return values;
+}
+
+/** Products of gradients that a recipe asks for, plain and as AdamW would scale them at its second step. */
+async function aligned(): Promise<number[]> {
+  const given = sequences(4, 50, 3, 6);
+  const sft = (...items: Sequence[]): SftPart => ({ kind: 'sft', role: 'solver', weight: 1, items });
+  const parts = given.map((one) => sft(one));
+  const start = version('alignment');
+  const { files } = await teach({ updates: [{ set: 'main', parts }] }, { versions: [start] });
+  const told: number[] = [];
+  const ask = async (_: unknown, tools: LearnTools) => {
+    for (const how of [{}, { measure: 'cosine' }, { measure: 'cosine', scaled: 'adam' }] as const)
+      told.push(...(await tools.alignment('main', parts, sft(given[0]!, given[3]!), how)));
+    return { updates: [] };
+  };
+  await teach(ask, { versions: [start, files] });
+  return told;
 }
 
 // A machine may have no driver. That Dawn itself does not start is a fault of ours, and skips nothing.
@@ -96,6 +116,10 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
   // In the check a step under adapters is compared with the CPU's in gpu-features, and what else a model's step consists of here.
   test.runIf(NIGHT)(`training steps of an adapter give that of the CPU${IN_THE_NIGHT}`, async () => {
     expect(relativeDifference(adaptedOnCpu, await threeSteps(true))).toBeLessThan(1e-4);
+  });
+
+  test.runIf(NIGHT)(`products of gradients are those of the CPU${IN_THE_NIGHT}`, async () => {
+    expect(relativeDifference(alignedOnCpu, await aligned())).toBeLessThan(1e-4);
   });
 
   test('gradients of micro-batches add up to those of the batch', async () => {

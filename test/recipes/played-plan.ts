@@ -55,6 +55,9 @@ const tools = (tokenizer: ReturnType<typeof tokenizerOf>): LearnTools => ({
   entropies: async (_set, sequences) => sequences.map(({ ids }) => Float32Array.from(ids.keys())),
   values: async (_set, sequences) => sequences.map(({ ids }) => new Float32Array(ids.length)),
   classes: async (_set, sequences) => sequences.map(() => new Float32Array([-1, -0.5])),
+  states: async (_set, sequences) =>
+    sequences.map(({ ids }) => Float32Array.from(ids.flatMap((id) => [id % 3, id % 2]))),
+  alignment: async (_set, parts) => parts.map((_, i) => (i % 3) / 4 - 0.2),
 });
 
 /** What samples carry for the record alone. */

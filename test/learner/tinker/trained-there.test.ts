@@ -3,7 +3,7 @@
  * twice, and what goes wrong has a name.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { PolicyPart, SetSettings, UpdatePart } from '../../../core/plan/training-plan.ts';
+import type { LearnTools, PolicyPart, SetSettings, UpdatePart } from '../../../core/plan/training-plan.ts';
 import type { VersionFiles } from '../../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../../core/schema/sample.ts';
 import { openDevice } from '../../../learner/device/node-host.ts';
@@ -354,5 +354,30 @@ describe('what goes wrong has a name', () => {
     await refused({ sets: { main: { optimizer: main!.optimizer } } }, /all weights/);
     await refused({ sets: { main: { ...main!, head: { kind: 'value' } } } }, /head of kind value/);
     await refused({ sets: { main: main!, judge: main! } }, /main and judge/);
+  });
+
+  test('hidden states and products of gradients are not told, and no model is made for them', async () => {
+    const { fetch: send, dispose } = openServer({ base: start });
+    const asked: string[] = [];
+    const trainer = trainerOn(async (url, init) => {
+      asked.push(String(url));
+      return send(url, init);
+    });
+    const learning = (ask: (tools: LearnTools) => Promise<unknown>) =>
+      teach(async (_, tools) => ({ updates: [], figures: { asked: Number(await ask(tools)) } }), {
+        sets,
+        versions: [start],
+        trainer,
+      });
+    for (const [ask, why] of [
+      [(tools: LearnTools) => tools.states('main', given), /asks for hidden states before it plans/],
+      [(tools: LearnTools) => tools.alignment('main', [ppo()], ppo()), /products of gradients \(alignment\)/],
+    ] as const) {
+      const error = await learning(ask).catch((caught) => caught);
+      expect(error).toEqual(withCode('tinker.unmapped'));
+      expect(error.message).toMatch(why);
+    }
+    expect(asked).toEqual([]);
+    await dispose();
   });
 });
