@@ -14,6 +14,7 @@ import { cosplay } from './cosplay/recipe.ts';
 import { cotMonitor } from './cot-monitor/recipe.ts';
 import { cpl } from './cpl/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
+import { delta } from './delta/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { epo } from './epo/recipe.ts';
 import { eva } from './eva/recipe.ts';
@@ -24,6 +25,7 @@ import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { gvu } from './gvu/recipe.ts';
 import { igrpo } from './igrpo/recipe.ts';
+import { infuser } from './infuser/recipe.ts';
 import { jaxmarl } from './jaxmarl/recipe.ts';
 import { laser } from './laser/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
@@ -178,6 +180,8 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [gvu, 'canvas-speaking', 24, 8],
   [alphaGrpo, 'canvas-speaking', 24, 8],
   [videossr, 'canvas-watching', 24, 8],
+  [delta, 'arithmetic-verbose', 32, 8],
+  [infuser, 'arithmetic-late-slips', 32, 8],
 ];
 
 export const recipes: readonly Recipe[] = ROWS.map(([recipe, startPolicy, tasks, groupSize]) => ({

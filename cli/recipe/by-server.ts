@@ -8,6 +8,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
  */
 export const ASKS: Readonly<Record<string, string>> = {
   asl: 'its loss has an entropy term',
+  delta: 'it asks for hidden states',
   distil: 'it reads whole distributions',
   mae: 'its loss has an entropy term',
   'one-shot': 'its loss has an entropy term',

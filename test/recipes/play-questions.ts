@@ -24,6 +24,8 @@ export interface Played {
   readonly atStart?: number;
   /** Log-probability of every token of a text after a prompt, by the policy of a role that measures; default -1. */
   readonly finds?: (role: string, prompt: string, text: string) => number;
+  /** What `learn` may ask of the models beside log-probabilities. */
+  readonly tools?: Partial<LearnTools>;
   /** The policy's context in tokens; default 1024. */
   readonly positions?: number;
   /** The texts that a role writes to a prompt, one after the other, and again from the first. */
@@ -42,6 +44,7 @@ export async function play({
   atStart = -1,
   finds = () => -1,
   positions = 1024,
+  tools: more = {},
   says,
 }: Played) {
   const chat = chatOf(positions);
@@ -95,6 +98,7 @@ export async function play({
     renderer: chat.renderer,
     score: async (_: string, sequences: readonly { ids: readonly number[] }[]) =>
       sequences.map(({ ids }) => new Float32Array(ids.length).fill(atStart)),
+    ...more,
   } as unknown as LearnTools;
   const records = { round, proposals, groups, recipeState, version: index - 1 };
   const plan = await planTraining(recipe, records, tools);
