@@ -7,10 +7,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { Random } from '../../core/random.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { nodeArguments } from '../../local/mesh/installation.ts';
 import { storedObjects } from '../faults/stored-files.ts';
+import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-serve-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,6 +21,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** How many rounds are played, and from how many backups the run goes on: `BACKUP_ROUNDS=8 BACKUPS=20` tries more. */
 const ROUNDS = Number(process.env.BACKUP_ROUNDS ?? 3);
 const TRIED = Number(process.env.BACKUPS ?? 1);
+
+/** How many rounds a service plays that is killed again and again: `KILLED_ROUNDS=60` takes about a hundred kills. */
+const KILLED_ROUNDS = Number(process.env.KILLED_ROUNDS ?? 4);
 
 /** What was started; a test that fails leaves nothing running. */
 const started = new Set<Service>();
@@ -63,8 +69,8 @@ class Service {
     return this.#child.exitCode;
   }
 
-  async stop(): Promise<number | null> {
-    this.#child.kill('SIGTERM');
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {
+    this.#child.kill(signal);
     return this.ends();
   }
 }
@@ -81,6 +87,16 @@ async function called(
   const command = new Service(cwd, args);
   return { code: await command.ends(), text: command.text };
 }
+
+const ORDER = ['--recipe', 'trio', '--tasks-per-round', '2', '--group-size', '2', '--engine', 'kernels'];
+/** Orders a run of so many rounds of a service. */
+async function order(cwd: string, service: Service, rounds: number): Promise<void> {
+  const [, url] = await service.says(/The mesh is up at (\S+) and takes webhooks/);
+  const ordered = await called(cwd, 'trigger', url!, ...ORDER, '--rounds', `${rounds}`);
+  expect(ordered, ordered.text).toMatchObject({ code: 0 });
+}
+/** The line of a run's last round. */
+const lastOf = (rounds: number) => new RegExp(`^ *${rounds}/${rounds} `, 'm');
 
 /** The hashes of the files of all versions that were trained. */
 const trained = (state: string) =>
@@ -100,12 +116,9 @@ test(
     const bin = project('bin');
     writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$@" >"${bin}/heard"\n`, { mode: 0o755 });
     const service = serve(cwd, { NOTIFY_SOCKET: 'any', PATH: `${bin}:${process.env.PATH}` });
-    const [, url] = await service.says(/The mesh is up at (\S+) and takes webhooks/);
     await expect.poll(() => readFileSync(join(bin, 'heard'), 'utf8'), { timeout: 20_000 }).toBe('--ready\n');
-    const order = ['--recipe', 'trio', '--tasks-per-round', '2', '--group-size', '2', '--engine', 'kernels'];
-    const ordered = await called(cwd, 'trigger', url!, ...order, '--rounds', `${ROUNDS}`);
-    expect(ordered, ordered.text).toMatchObject({ code: 0 });
-    const last = new RegExp(`^ *${ROUNDS}/${ROUNDS} `, 'm');
+    await order(cwd, service, ROUNDS);
+    const last = lastOf(ROUNDS);
     const backups: string[] = [];
     do {
       const file = join(cwd, `${backups.length}.tgz`);
@@ -152,4 +165,38 @@ test(
     expect((await called(stranger, 'restore', tried[0]!)).text).toContain('secrets.differ');
   },
   300_000 * Math.max(1, TRIED / 2),
+);
+
+test.runIf(NIGHT)(
+  `a service that is killed at any moment, and started again, comes to the same versions${IN_THE_NIGHT}`,
+  async () => {
+    const [whole, killed] = [project('whole'), project('killed')];
+    const reference = serve(whole);
+    await order(whole, reference, KILLED_ROUNDS);
+    await reference.says(lastOf(KILLED_ROUNDS));
+    expect(await reference.stop(), reference.text).toBe(0);
+    const wanted = trained(join(whole, 'state'));
+
+    const first = serve(killed);
+    await order(killed, first, KILLED_ROUNDS);
+    await first.stop('SIGKILL');
+    const random = new Random('kills of a service');
+    let kills = 1;
+    // On a busy machine a service has to live longer to get on.
+    let longestMs = 8_000;
+    for (let versions = 0; versions < KILLED_ROUNDS; kills++) {
+      const service = serve(killed);
+      await setTimeout(longestMs * random.float());
+      await service.stop('SIGKILL');
+      const now = Object.keys(trained(join(killed, 'state'))).length;
+      longestMs *= now > versions ? 0.9 : 1.1;
+      versions = now;
+    }
+    const last = serve(killed);
+    await last.says(/The mesh is up/);
+    expect(await last.stop(), last.text).toBe(0);
+    expect(trained(join(killed, 'state'))).toEqual(wanted);
+    console.error(`killed ${kills} times, ${KILLED_ROUNDS} rounds`);
+  },
+  Math.max(600_000, 60_000 * KILLED_ROUNDS),
 );
