@@ -81,7 +81,8 @@ function product(a: Gradients, b: Gradients): tf.Scalar {
     const other = b.get(name);
     return other ? [tf.sum(tf.mul(mine, other)) as tf.Scalar] : [];
   });
-  return sums.length ? tf.addN(sums) : tf.scalar(0);
+  // Two at a time: a GPU binds few buffers at once.
+  return sums.reduce((total, next): tf.Scalar => tf.add(total, next), tf.scalar(0));
 }
 
 const notFinite = (dot: number) =>
