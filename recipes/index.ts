@@ -22,6 +22,7 @@ import { evoenv } from './evoenv/recipe.ts';
 import { evolmm } from './evolmm/recipe.ts';
 import { fate } from './fate/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
+import { genEvolve } from './genevolve/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { gvu } from './gvu/recipe.ts';
 import { igrpo } from './igrpo/recipe.ts';
@@ -182,6 +183,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [videossr, 'canvas-watching', 24, 8],
   [delta, 'arithmetic-verbose', 32, 8],
   [infuser, 'arithmetic-late-slips', 32, 8],
+  [genEvolve, 'canvas-requests', 24, 8],
 ];
 
 export const recipes: readonly Recipe[] = ROWS.map(([recipe, startPolicy, tasks, groupSize]) => ({

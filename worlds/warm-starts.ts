@@ -24,6 +24,7 @@ import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateCanvas } from './canvas/demonstrations.ts';
 import { gates as canvasGates } from './canvas/gates.ts';
+import { demonstrateRequest, requestingGates, requestingTokenizer } from './canvas/requesting.ts';
 import { demonstrateSpeaking, speakingGates, speakingTokenizer } from './canvas/speaking.ts';
 import { canvasTokenizer, PATCH_TOKEN } from './canvas/tokenizer.ts';
 import { demonstrateWatching, watchingGates, watchingTokenizer } from './canvas/watching.ts';
@@ -367,6 +368,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     // A vote is one token, which needs a look at every clue.
     weights: { voter: 4 },
     gates: speakingGates,
+  },
+  // Draws what is requested, with a look at what it does not know, and heeds lessons.
+  'canvas-requests': {
+    demonstrate: demonstrateRequest,
+    tokenizer: requestingTokenizer,
+    patchToken: PATCH_TOKEN,
+    steps: 1200,
+    batch: 64,
+    storage: 'BF16',
+    gates: requestingGates,
   },
   // Watches clips, and does not see yet which frames are damaged in most of them.
   'canvas-watching': {

@@ -10,6 +10,7 @@ export const ASKS: Readonly<Record<string, string>> = {
   asl: 'its loss has an entropy term',
   delta: 'it asks for hidden states',
   distil: 'it reads whole distributions',
+  genevolve: 'it reads whole distributions',
   mae: 'its loss has an entropy term',
   'one-shot': 'its loss has an entropy term',
   ragen: 'its loss has an entropy term',

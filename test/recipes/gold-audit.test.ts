@@ -16,6 +16,7 @@ import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { clips } from '../../worlds/canvas/clips.ts';
 import { drawings } from '../../worlds/canvas/drawing.ts';
 import { canvas } from '../../worlds/canvas/family.ts';
+import { requests } from '../../worlds/canvas/requests.ts';
 import { chains } from '../../worlds/chains/family.ts';
 import { cipher } from '../../worlds/cipher/family.ts';
 import { composition } from '../../worlds/composition/family.ts';
@@ -111,6 +112,10 @@ vi.mock('../../recipes/vision-zero/votes.ts', async (actual) => {
   return { ...votes, namesSpy: contrary(votes.namesSpy, (right) => !right) };
 });
 
+vi.mock('../../worlds/canvas/requests.ts', async (actual) => {
+  const requests = await actual<typeof import('../../worlds/canvas/requests.ts')>();
+  return { ...requests, scoreOf: contrary(requests.scoreOf, (score) => 1 - score) };
+});
 vi.mock('../../recipes/videossr/scores.ts', async (actual) => {
   const scores = await actual<typeof import('../../recipes/videossr/scores.ts')>();
   return { ...scores, saysExactly: contrary(scores.saysExactly, (right) => !right) };
@@ -150,6 +155,7 @@ const FAMILIES = [
   arithmetic,
   canvas,
   clips,
+  requests,
   chains,
   checkedArithmetic,
   cipher,

@@ -123,7 +123,7 @@ function parse(text: string): ParseResult<Solution> {
 }
 
 /** Are the shapes of a program those that are wanted, no more and no fewer? */
-function isWanted(task: string, program: string): boolean {
+export function isWanted(task: string, program: string): boolean {
   const [wanted, scene] = [wantedIn(task), painted(program)];
   if (!wanted || !scene) return false;
   const [asked, drawn] = [wanted.map(one), shapesIn(scene).map((shape) => ` ${shape}`)];
