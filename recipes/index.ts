@@ -75,6 +75,7 @@ import { srpoVla } from './srpo-vla/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { ssrZero } from './ssr-zero/recipe.ts';
+import { ste } from './ste/recipe.ts';
 import { stp } from './stp/recipe.ts';
 import { svs } from './svs/recipe.ts';
 import { sweetRl } from './sweet-rl/recipe.ts';
@@ -184,6 +185,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [delta, 'arithmetic-verbose', 32, 8],
   [infuser, 'arithmetic-late-slips', 32, 8],
   [genEvolve, 'canvas-requests', 24, 8],
+  [ste, 'canvas-erasing', 24, 8],
 ];
 
 export const recipes: readonly Recipe[] = ROWS.map(([recipe, startPolicy, tasks, groupSize]) => ({

@@ -70,6 +70,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
     families: ['canvas', 'canvas pairs', 'canvas drawings'],
     roles: ['proposer', 'solver', 'speaker', 'voter', 'drawer'],
   },
+  'canvas-erasing': { families: ['canvas stamps'], roles: ['stylist', 'eraser'] },
   'canvas-requests': { families: ['canvas requests'], roles: ['drawer'] },
   'canvas-watching': { families: ['canvas clips'], roles: ['solver'] },
   composition: { families: ['composition'], roles: ['proposer', 'solver', 'judge'] },

@@ -23,6 +23,7 @@ import { demonstrateVariations } from './arithmetic/variations.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateCanvas } from './canvas/demonstrations.ts';
+import { demonstrateErasing, erasingGates, erasingTokenizer } from './canvas/erasing.ts';
 import { gates as canvasGates } from './canvas/gates.ts';
 import { demonstrateRequest, requestingGates, requestingTokenizer } from './canvas/requesting.ts';
 import { demonstrateSpeaking, speakingGates, speakingTokenizer } from './canvas/speaking.ts';
@@ -378,6 +379,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     storage: 'BF16',
     gates: requestingGates,
+  },
+  // Restores drawings with no or few marks over them, and writes styles of marks.
+  'canvas-erasing': {
+    demonstrate: demonstrateErasing,
+    tokenizer: erasingTokenizer,
+    patchToken: PATCH_TOKEN,
+    steps: 1200,
+    batch: 64,
+    storage: 'BF16',
+    gates: erasingGates,
   },
   // Watches clips, and does not see yet which frames are damaged in most of them.
   'canvas-watching': {

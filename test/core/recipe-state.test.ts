@@ -51,6 +51,7 @@ test('the recipes that carry something say so', () => {
     'sppo',
     'ssp',
     'ssr-swe',
+    'ste',
     'stp',
     'sws',
     'tango',

@@ -112,6 +112,10 @@ vi.mock('../../recipes/vision-zero/votes.ts', async (actual) => {
   return { ...votes, namesSpy: contrary(votes.namesSpy, (right) => !right) };
 });
 
+vi.mock('../../worlds/canvas/stamping.ts', async (actual) => {
+  const stamping = await actual<typeof import('../../worlds/canvas/stamping.ts')>();
+  return { ...stamping, isReal: contrary(stamping.isReal, (real) => !real) };
+});
 vi.mock('../../worlds/canvas/requests.ts', async (actual) => {
   const requests = await actual<typeof import('../../worlds/canvas/requests.ts')>();
   return { ...requests, scoreOf: contrary(requests.scoreOf, (score) => 1 - score) };

@@ -10,7 +10,7 @@ import { Random } from '../../core/random.ts';
 
 export const SIZES = ['small', 'big'] as const;
 /** Red, green and blue, from 0 to 255. */
-const PAINTS = {
+export const PAINTS = {
   red: [215, 50, 45],
   green: [50, 165, 70],
   blue: [55, 85, 215],
