@@ -53,6 +53,7 @@ import { rlp } from './rlp/recipe.ts';
 import { rlsp } from './rlsp/recipe.ts';
 import { rlver } from './rlver/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
+import { rsEot } from './rs-eot/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
 import { scVla } from './sc-vla/recipe.ts';
@@ -186,6 +187,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [infuser, 'arithmetic-late-slips', 32, 8],
   [genEvolve, 'canvas-requests', 24, 8],
   [ste, 'canvas-erasing', 24, 8],
+  [rsEot, 'canvas-looking', 16, 8],
 ];
 
 export const recipes: readonly Recipe[] = ROWS.map(([recipe, startPolicy, tasks, groupSize]) => ({

@@ -73,6 +73,10 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'canvas-erasing': { families: ['canvas stamps'], roles: ['stylist', 'eraser'] },
   'canvas-requests': { families: ['canvas requests'], roles: ['drawer'] },
   'canvas-watching': { families: ['canvas clips'], roles: ['solver'] },
+  'canvas-looking': {
+    families: ['canvas maps'],
+    roles: ['solver', 'perceiver', 'reasoner', 'verifier'],
+  },
   composition: { families: ['composition'], roles: ['proposer', 'solver', 'judge'] },
   'words-aided': { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
 };

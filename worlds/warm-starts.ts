@@ -25,6 +25,7 @@ import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateCanvas } from './canvas/demonstrations.ts';
 import { demonstrateErasing, erasingGates, erasingTokenizer } from './canvas/erasing.ts';
 import { gates as canvasGates } from './canvas/gates.ts';
+import { demonstrateLooking, lookingGates, lookingTokenizer } from './canvas/looking.ts';
 import { demonstrateRequest, requestingGates, requestingTokenizer } from './canvas/requesting.ts';
 import { demonstrateSpeaking, speakingGates, speakingTokenizer } from './canvas/speaking.ts';
 import { canvasTokenizer, PATCH_TOKEN } from './canvas/tokenizer.ts';
@@ -399,6 +400,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     storage: 'BF16',
     gates: watchingGates,
+  },
+  // Looks at maps part by part, reasons without seeing, and verifies what was said.
+  'canvas-looking': {
+    demonstrate: demonstrateLooking,
+    tokenizer: lookingTokenizer,
+    patchToken: PATCH_TOKEN,
+    steps: 2000,
+    batch: 96,
+    storage: 'BF16',
+    gates: lookingGates,
   },
   // Learns to read a solution beside the question, for recipes with a teacher that is told one.
   [WORDS_AIDED]: {

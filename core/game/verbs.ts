@@ -305,6 +305,7 @@ export const DATA = {
   pictures: 'two pictures that differ',
   frames: 'three pictures or more',
   drawings: 'pictures that a policy draws by a program',
+  looks: 'pictures that are looked at part by part',
   mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',
   ratings: 'answers with a label, pairs of them, or steps with a label each',

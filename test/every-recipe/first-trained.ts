@@ -12,4 +12,5 @@ export const FIRST_TRAINED: Readonly<Record<string, number>> = {
   sws: 7,
   asl: 3,
   'sweet-rl': 2,
+  'rs-eot': 5,
 };

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DistillationPart, PolicyPart } from '../../core/plan/training-plan.ts';
 import { GAP, lessonIn, taughtIn } from '../../recipes/genevolve/recipe.ts';
-import { requestingTokenizer } from '../../worlds/canvas/requesting.ts';
 import { markPicture, readRequest } from '../../worlds/canvas/requests.ts';
 import { playPictures } from './play-pictures.ts';
 import { recordsOf, solved } from './records.ts';
@@ -19,7 +18,6 @@ async function attempts(
   let [first, second] = [0, 0];
   return playPictures({
     recipe: 'genevolve',
-    tokens: requestingTokenizer,
     ...more,
     says: (_, prompt) =>
       prompt.includes(LOOK)

@@ -16,6 +16,7 @@ import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { clips } from '../../worlds/canvas/clips.ts';
 import { drawings } from '../../worlds/canvas/drawing.ts';
 import { canvas } from '../../worlds/canvas/family.ts';
+import { maps } from '../../worlds/canvas/maps.ts';
 import { requests } from '../../worlds/canvas/requests.ts';
 import { chains } from '../../worlds/chains/family.ts';
 import { cipher } from '../../worlds/cipher/family.ts';
@@ -107,6 +108,10 @@ vi.mock('../../worlds/games/match.ts', async (actual) => {
   return { ...match, returnsOf: contrary(match.returnsOf, opposite) };
 });
 
+vi.mock('../../worlds/canvas/maps.ts', async (actual) => {
+  const maps = await actual<typeof import('../../worlds/canvas/maps.ts')>();
+  return { ...maps, rightnessOf: contrary(maps.rightnessOf, (share) => 1 - share) };
+});
 vi.mock('../../recipes/vision-zero/votes.ts', async (actual) => {
   const votes = await actual<typeof import('../../recipes/vision-zero/votes.ts')>();
   return { ...votes, namesSpy: contrary(votes.namesSpy, (right) => !right) };
@@ -166,6 +171,7 @@ const FAMILIES = [
   composition,
   drawings,
   equations,
+  maps,
   programs,
   rambledArithmetic,
   repair,

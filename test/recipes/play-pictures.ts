@@ -1,4 +1,4 @@
-/** Plays a round of a recipe on canvases whose policy writes and finds what a script says, in the tokens of the start `canvas-speaking` where the script names no others. */
+/** Plays a round of a recipe on canvases whose policy writes and finds what a script says, in the tokens of its start. */
 import { withImages } from '../../core/images/image-tokenizer.ts';
 import { planTraining } from '../../core/plan/plan-training.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
@@ -10,27 +10,21 @@ import { roundOf } from '../../core/schema/round.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, type RunOrder, runOf } from '../../recipes/run-order.ts';
-import { speakingTokenizer } from '../../worlds/canvas/speaking.ts';
-import type { TokenizerFiles } from '../../worlds/warm-starts.ts';
+import { warmStarts } from '../../worlds/warm-starts.ts';
 
 interface Script extends Partial<Omit<RunOrder, 'recipe'>> {
   readonly recipe: string;
-  readonly tokens?: () => TokenizerFiles;
+  /** The round's number; default 1. */
+  readonly index?: number;
   /** The i-th text that a role writes to a prompt, without what ends it. */
   readonly says: (role: string, prompt: string, i: number) => string;
   /** The log-probability of every token of a text after a prompt, by a role that measures. */
-  readonly finds: (role: string, prompt: string, text: string) => number;
+  readonly finds?: (role: string, prompt: string, text: string) => number;
 }
 
-export async function playPictures({
-  recipe: name,
-  tokens = speakingTokenizer,
-  says,
-  finds,
-  ...order
-}: Script) {
-  const tokenizer = withImages(openTokenizer(tokens().json), true);
+export async function playPictures({ recipe: name, index = 1, says, finds = () => 0, ...order }: Script) {
   const recipe = shipped.find(name);
+  const tokenizer = withImages(openTokenizer(warmStarts[recipe.startPolicy]!.tokenizer!().json), true);
   const { settings } = runOf(registry([recipe]), {
     seed: 0,
     rounds: 1,
@@ -40,7 +34,7 @@ export async function playPictures({
     ...order,
     recipe: name,
   });
-  const round = roundOf(settings, bindingsOf(recipe, settings), 1, 0);
+  const round = roundOf(settings, bindingsOf(recipe, settings), index, 0);
   const decode = (ids: readonly number[]) => tokenizer.decode([...ids]);
   const context = openRoundContext({
     recipe,

@@ -40,6 +40,7 @@ export const LATER: Readonly<Record<string, readonly Moment[]>> = {
   'mr-rlvr': [{ index: 7 }],
   fate: [{ index: 6 }],
   asl: [{ index: 2 }, { index: 3 }],
+  'rs-eot': [{ index: 5 }, { index: 13 }],
   sws: [{ index: 7, recipeState: { '1+2-3': [0, 0] } }],
 };
 export const momentsOf = ({ name }: Recipe): readonly Moment[] => [{ index: 1 }, ...(LATER[name] ?? [])];

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ClassificationPart, PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import { difficultyPay, stylePay } from '../../recipes/ste/recipe.ts';
-import { erasingTokenizer } from '../../worlds/canvas/erasing.ts';
 import { playPictures } from './play-pictures.ts';
 
 test('rewards by hand', () => {
@@ -28,7 +27,6 @@ async function play(more: { variant?: string; rewardFunction?: string } = {}) {
   const asked: { readonly prompt: string; readonly text: string }[] = [];
   const played = await playPictures({
     recipe: 'ste',
-    tokens: erasingTokenizer,
     ...more,
     says: (role, prompt, i) => {
       expect([role, prompt.replace(/^<image:[^>]+>/, '')]).toEqual(['stylist', 'Choose a style. ']);

@@ -5,7 +5,6 @@ import { posedIn } from '../../recipes/videossr/pose.ts';
 import { puzzlePay } from '../../recipes/videossr/recipe.ts';
 import { closeness, inOrder, overlap } from '../../recipes/videossr/scores.ts';
 import { canvasClips } from '../../worlds/canvas/clips.ts';
-import { watchingTokenizer } from '../../worlds/canvas/watching.ts';
 import { filled, PROMPTS } from '../../worlds/questions/prompts.ts';
 import { playPictures } from './play-pictures.ts';
 
@@ -46,7 +45,6 @@ async function playOrder(says: (right: readonly number[]) => readonly string[], 
   const answer = (frames: readonly string[]) =>
     playPictures({
       recipe: 'videossr',
-      tokens: watchingTokenizer,
       variant: 'order-only',
       ...(rewardFunction === undefined ? {} : { rewardFunction }),
       says: (role, prompt, i) => {

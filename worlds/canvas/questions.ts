@@ -10,7 +10,7 @@ export interface Description {
   readonly shape?: Shape;
 }
 
-const fits = ({ size, colour, shape }: Description, thing: Thing): boolean =>
+export const fits = ({ size, colour, shape }: Description, thing: Thing): boolean =>
   (size ?? thing.size) === thing.size &&
   (colour ?? thing.colour) === thing.colour &&
   (shape ?? thing.shape) === thing.shape;
@@ -27,7 +27,7 @@ const phrase = (
   inflect = (word: string) => word,
 ): string => [size, colour, inflect(shape ?? noun)].flatMap((word) => (word ? ` ${word}` : [])).join('');
 export const one = (described: Description): string => phrase(described, 'shape');
-const many = (described: Description): string => phrase(described, 'shape', pluralOf);
+export const many = (described: Description): string => phrase(described, 'shape', pluralOf);
 
 interface Kind {
   /** The question's words before, between and after the descriptions that it is about. */
@@ -132,7 +132,7 @@ const kindOf = (name: KindName): Kind => KINDS[name];
 export const DESCRIBE = 'What is there? ';
 
 /** " small red circle, big blue cross": the shapes of a canvas, row by row. */
-export const describe = ({ things }: Scene): string => things.map(one).join(',');
+export const describe = ({ things }: Pick<Scene, 'things'>): string => things.map(one).join(',');
 
 /** The words that the texts are made of, for a tokenizer. */
 export const WORDS: readonly string[] = [

@@ -88,10 +88,11 @@ export function readScene(text: string): Scene | null {
   return isInOrder && isInside && things.length <= MOST_THINGS ? scene : null;
 }
 
-/** A canvas of 24 to 48 pixels in height and width with two to six shapes. */
-export function randomScene(random: Random): Scene {
-  const cells = () => FEWEST_CELLS + random.int(MOST_CELLS - FEWEST_CELLS + 1);
-  const [rows, columns] = [cells(), cells()];
+const someCells = (random: Random): number => FEWEST_CELLS + random.int(MOST_CELLS - FEWEST_CELLS + 1);
+
+/** A canvas with two to six shapes, by default of 24 to 48 pixels in height and width. `cells`: the length of a side. */
+export function randomScene(random: Random, cells = someCells): Scene {
+  const [rows, columns] = [cells(random), cells(random)];
   const noise = random.uint32().toString(16).padStart(8, '0');
   const taken = random.shuffle(Array.from({ length: rows * columns }, (_, cell) => cell));
   const count = 2 + random.int(MOST_THINGS - 1);
