@@ -1,6 +1,7 @@
 /**
  * DelTA: GRPO whose tokens weigh more where their gradients tell right answers from wrong ones, and less where both have them.
- * `npx rollmesh start --recipe delta --rounds 40` takes a few minutes on two cores. Sampled accuracy should rise, with `weightApart` above `weightShared`.
+ * `npx rollmesh start --recipe delta --rounds 40` takes a few minutes on two cores. Sampled accuracy should rise. Tokens that both sides have (`weightShared`) should weigh less than others
+ * (`weightApart`); in the first rounds here they weigh about the same.
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

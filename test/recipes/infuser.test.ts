@@ -48,7 +48,12 @@ const write =
     const task = taskOf(prompt);
     if (prompt.startsWith('<propose>')) return `${questions[i]!}<eos>`;
     const total = runningTotals(task).at(-1)!;
-    const answers = { '1+1': [2, 2, 3, 2], '9-8+7-6': [2, 2, 1, 0] }[task] ?? [total, 70, 71, 72];
+    const answers = { '1+1': [2, 2, 3, 2], '2+2': [4, 4, 4, 4], '9-8+7-6': [2, 2, 1, 0] }[task] ?? [
+      total,
+      70,
+      71,
+      72,
+    ];
     return `<answer>${answers[i]}<eos>`;
   };
 
@@ -130,6 +135,15 @@ test('where nothing can be written, nobody is asked, and text alone is paid', as
   expect(advantages(0)).toEqual([0, 0, 0, 0]);
 });
 
+test('the mean influence is over questions that have a gradient', async () => {
+  const { plan } = await play({}, ['2+2', '2+2', '9-8+7-6', 'xx']);
+  // All attempts at the first agree: p = 1.
+  expect(plan.figures).toMatchObject({
+    influence: expect.closeTo(-0.1),
+    difficultyPay: expect.closeTo(0.25),
+  });
+});
+
 test('variants: by difficulty, by a coin, without AdamW’s scale, and by other deviations', async () => {
   expect((await play({ variant: 'difficulty' })).advantages(0)).toEqual(alone([0.25, 0, 0.5, -1]));
   const coin = await play({ variant: 'coin' });
@@ -157,7 +171,8 @@ test('planted questions are paid by a coin, whatever is answered, and have figur
   );
   expect(planted).toContain(true);
   expect(paid).not.toEqual(votes);
-  const influences = [0.2, -0.1].filter((_, w) => planted[w]);
+  const influences = [0.2, -0.1].filter((_, w) => planted[w] && new Set(paid[w]).size === 2);
+  expect(influences).not.toEqual([]);
   expect(plan.figures).toMatchObject({
     'planted.influence': expect.closeTo(influences.reduce((a, b) => a + b, 0) / influences.length),
   });
