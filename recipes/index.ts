@@ -1,6 +1,7 @@
 /** The recipes that the project ships, with the start and the sizes of each. What `recipe list` and `recipe show` say, and docs/recipes.md, is made from it. */
 import type { Recipe, WithoutSetup } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
+import { agent0Vl } from './agent0-vl/recipe.ts';
 import { alphaGrpo } from './alphagrpo/recipe.ts';
 import { alphaLlm } from './alphallm/recipe.ts';
 import { aprm } from './aprm/recipe.ts';
@@ -188,6 +189,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [genEvolve, 'canvas-requests', 24, 8],
   [ste, 'canvas-erasing', 24, 8],
   [rsEot, 'canvas-looking', 16, 8],
+  [agent0Vl, 'canvas-looking', 16, 8],
 ];
 
 export const recipes: readonly Recipe[] = ROWS.map(([recipe, startPolicy, tasks, groupSize]) => ({

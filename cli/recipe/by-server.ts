@@ -7,6 +7,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
  * for. Others may ask for it by a setting or a variant, and are refused then.
  */
 export const ASKS: Readonly<Record<string, string>> = {
+  'agent0-vl': 'its loss has an entropy term',
   asl: 'its loss has an entropy term',
   delta: 'it asks for hidden states',
   distil: 'it reads whole distributions',
