@@ -159,8 +159,9 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
       ];
     }),
   );
-  const usual = before ?? usualOf([...found.values()]);
   return groups.map((group) => {
+    // At first the usual is that of the group alone, since groups may be judged apart.
+    const usual = before ?? usualOf(group.samples.flatMap(({ id }) => found.get(id) ?? []));
     const samples = group.samples.map((sample) => {
       const one = found.get(sample.id);
       if (!one) return { ...sample, rewards: { reward: 0 } };
@@ -181,7 +182,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   });
 }
 
-/** The means that a run begins with: those of what it found first. */
+/** Means of what was found; the critic is taken to know nothing where it has not said anything. */
 const usualOf = (found: readonly { readonly loss: number; readonly real: number | null }[]): State => {
   const known = found.flatMap(({ real }) => real ?? []);
   return {
@@ -285,7 +286,7 @@ const described = {
     roles:
       'The stylist, with weights of its own, chooses eight styles for each drawing. The eraser sees each stamped picture and writes the program of the drawing beneath. The critic, the start policy with a head of two classes and weights of its own, says of a picture whether it is one of the world.',
     rewards:
-      'With L the eraser’s mean negative log-probability of the tokens beneath and L̄ its running mean, a style earns 1 − |1 − e^(L − 2 L̄)|, at least −1, plus 5 (P − P̄), where P is the critic’s probability that the picture is one of the world and P̄ its running mean. Until the critic was trained once the second term is 0. What is no style earns 0.',
+      'With L the eraser’s mean negative log-probability of the tokens beneath and L̄ its running mean, in the first round that of the drawing’s own styles, a style earns 1 − |1 − e^(L − 2 L̄)|, at least −1, plus 5 (P − P̄), where P is the critic’s probability that the picture is one of the world and P̄ its running mean. Until the critic was trained once the second term is 0. What is no style earns 0.',
     credit: 'The advantage of a style is its reward minus the mean of its group.',
     objective:
       'REINFORCE for the stylist, the likelihood of the program beneath for the eraser, and cross-entropy for the critic, on as many pictures of the world as were stamped; means over tokens, and over pictures.',

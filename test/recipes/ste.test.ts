@@ -23,7 +23,7 @@ test('rewards by hand', () => {
 
 const STYLES = [' red dots few', ' blue bars many', ' red', ' white posts some'];
 /** Four styles, of which one is none; the eraser's loss is 1/2, 1 and 3/2 nats a token under the others. */
-async function play(more: { variant?: string; rewardFunction?: string } = {}) {
+async function play(more: { variant?: string; rewardFunction?: string; tasks?: number } = {}) {
   const asked: { readonly prompt: string; readonly text: string }[] = [];
   const played = await playPictures({
     recipe: 'ste',
@@ -74,6 +74,14 @@ test('styles are paid by the eraser’s loss, and the eraser is taught what is b
   expect(critic!.items.every(({ ids }) => decode(ids) === 'real? ')).toBe(true);
   expect(plan.recipeState).toEqual({ loss: 1, real: 0.5 });
   expect(plan.figures).toEqual({ loss: 1, real: expect.closeTo(1 / 3, 12) });
+});
+
+test('at first a style is compared with those of its own drawing, since groups may be judged apart', async () => {
+  const { groups } = await play({ tasks: 2 });
+  // Losses of 2, 5/2 and 3 under the second drawing, of which twice the mean is 5: e^−3, e^−2.5 and e^−2.
+  expect(groups[1]!.samples.map(({ rewards }) => rewards.reward)).toEqual(
+    [0.049787, 0.082085, 0, 0.135335].map((reward) => expect.closeTo(reward, 5)),
+  );
 });
 
 test('variants: styles by lot or one style without a stylist, and an eraser that sees another drawing', async () => {

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
+import { keptImage, pixmap } from '../../core/images/image.ts';
+import { withImages } from '../../core/images/image-tokenizer.ts';
 import { imagesNamed, textOfShown } from '../../core/images/patches.ts';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
-import { posedIn } from '../../recipes/videossr/pose.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { openTokenizer } from '../../core/text/tokenizer.ts';
+import { posedIn, puzzlePrompt } from '../../recipes/videossr/pose.ts';
 import { puzzlePay } from '../../recipes/videossr/recipe.ts';
 import { closeness, inOrder, overlap } from '../../recipes/videossr/scores.ts';
 import { canvasClips } from '../../worlds/canvas/clips.ts';
+import { watchingTokenizer } from '../../worlds/canvas/watching.ts';
 import { filled, PROMPTS } from '../../worlds/questions/prompts.ts';
 import { playPictures } from './play-pictures.ts';
 
@@ -123,4 +128,31 @@ test('of a file’s pictures a puzzle is asked in words, and numbers are read', 
   const said = (written: string) => read(written, { task: '', sought: 'order', frames: null }, known);
   expect(said('It is <answer>3, 1,2</answer>')).toEqual({ ok: true, value: [3, 1, 2] });
   expect(said('<answer>third</answer>').ok).toBe(false);
+});
+
+test('frames that lie in the store of a run are read from there', async () => {
+  const images = [10, 20, 30].map((shade) => ({
+    width: 24,
+    height: 24,
+    pixels: Uint8Array.from({ length: 3 * 24 * 24 }, (_, i) => (shade + 5 * i) % 256),
+  }));
+  const stored = new Map(images.map((image) => [sha256Hex(pixmap(image)), pixmap(image)]));
+  const frames = [...stored.keys()].map((image) => textOfShown({ image, rows: 3, columns: 3 }));
+  const game = { ...canvasClips, frames: () => frames };
+  const read: string[] = [];
+  const context = {
+    tokenizer: withImages(openTokenizer(watchingTokenizer().json), true),
+    renderer: () => expect.unreachable('a clip is not asked in messages'),
+    readStored: async (sha256: string) => {
+      read.push(sha256);
+      return stored.get(sha256)!;
+    },
+  };
+  const posed = posedIn(game, 'any', 'key', { kinds: ['order'] });
+  const shown = shownIn(await puzzlePrompt(game, context, 'any', posed));
+  expect(read.sort()).toEqual([...stored.keys()].sort());
+  expect(posed.answer.map((number) => shown[number - 1])).toEqual(frames);
+  expect(keptImage(read[0]!).pixels).toEqual(
+    images.find((image) => sha256Hex(pixmap(image)) === read[0])!.pixels,
+  );
 });
