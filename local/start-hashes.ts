@@ -22,7 +22,7 @@ export const START_HASHES: Readonly<Record<string, string>> = {
   'arithmetic-verbose': 'eb4e78fc9cb042920f0baddc07b083d019da92c4872da1ca51af92e1aba01104',
   canvas: '28a16d0d621eb96675a6afc65df495d79692da4de1d9121f0d24708432ba9ab2',
   'canvas-erasing': '3f1e06a7d9772cad96e76b21c52266c87892749a0ed5578b8e72d07184bc1c9c',
-  'canvas-looking': '455c290e9037fd91e4396b96ccb86416e91224189fcc00b4b5dd1cf3bdd34265',
+  'canvas-looking': '834a34e006dc0df45499d67351fb99d30f62eaa18457ce4dfbc58971de6e673c',
   'canvas-requests': '77aa26c15abd4d71e4f316880d0764359c59736805cde6cd57942a1418c7bfd9',
   'canvas-speaking': '172ea84b7e51c128d369824659e9cbcccb9599a86fff5833b7684c546b8c6724',
   'canvas-watching': 'f18d7e3284e86514f64dbf77bebddb1d9e1d345db3a3f65fe92ee37777c1e487',

@@ -406,7 +406,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateLooking,
     tokenizer: lookingTokenizer,
     patchToken: PATCH_TOKEN,
-    steps: 2000,
+    steps: 1900,
     batch: 96,
     storage: 'BF16',
     gates: lookingGates,

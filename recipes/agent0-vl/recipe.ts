@@ -354,7 +354,7 @@ export const agent0Vl: WithoutSetup = {
     }),
   },
   variants: VARIANTS,
-  sets: trainedSolver({ learningRate: 1e-3, warmup: 5, minibatches: 2 }),
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 5, minibatches: 2 }),
   propose: async (context) => drawnTasks(context, (random) => randomMapTask(random, 'count')),
   rollOut,
   judge: async (context, groups) => groups.map((group) => judgeGroup(context, group)),

@@ -332,7 +332,7 @@ export const rsEot: WithoutSetup = {
     }),
   },
   variants: VARIANTS,
-  sets: trainedSolver({ learningRate: 1e-3, warmup: 5, minibatches: 2 }),
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 5, minibatches: 2 }),
   evaluate: async (context) => {
     const [which, where] = (['which', 'where'] as const).map((kind) =>
       heldOutMaps(kind)(context.evaluationTasks),

@@ -42,14 +42,14 @@ import {
 export const lookingTokenizer = () => canvasTokenizer([...new Set([...MAP_WORDS, ...VERDICT_WORDS])]);
 
 /** Shares of what it is taught. */
-const SHARES = { describer: 0.3, perceiver: 0.25, solver: 0.15, reasoner: 0.15, verifier: 0.15 } as const;
+const SHARES = { describer: 0.15, perceiver: 0.42, solver: 0.18, reasoner: 0.07, verifier: 0.18 } as const;
 type Taught = keyof typeof SHARES;
 const TAUGHT = Object.keys(SHARES) as Taught[];
 /** How often the solver answers after one glance, and how often somebody answers before all parts were looked at. */
 const GLANCES = 0.35;
 const HASTY = { solver: 0.4, reasoner: 0.2 } as const;
 /** How often the solver says of a part what holds of another map, and how often a verdict is drawn at random where there are several shapes. */
-const CARELESS = { solver: 0.2, verifier: 0.4 } as const;
+const CARELESS = { solver: 0.1, verifier: 0.4 } as const;
 /** How often the end of a trace is shown, where all that was said is put together. */
 const ENDS = 0.6;
 
