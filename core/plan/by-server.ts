@@ -51,8 +51,9 @@ export function unmappedPart(part: UpdatePart): string | undefined {
   }
 }
 
-function unmappedUpdate({ set, optimistic, parts }: Update): string | undefined {
+function unmappedUpdate({ set, optimistic, only, parts }: Update): string | undefined {
   if (set !== MAIN_SET) return `it trains the parameter set ${set}, and the main set is trained there`;
+  if (only) return 'it trains some layers alone';
   return optimistic ? 'its steps are optimistic' : parts.map(unmappedPart).find(Boolean);
 }
 

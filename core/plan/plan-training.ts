@@ -33,6 +33,12 @@ export async function planTraining(
         tiedPart(against, recipe),
         how,
       ),
+    trial: (set, updates, sequences) =>
+      tools.trial(
+        set,
+        updates.map((update) => ({ ...update, parts: update.parts.map((part) => tiedPart(part, recipe)) })),
+        sequences,
+      ),
   });
   checkState(recipe, plan.recipeState);
   const frozen = new Set(records.round.settings.freeze);

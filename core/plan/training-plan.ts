@@ -274,6 +274,14 @@ export type UpdatePart =
   | TurnPreferencePart
   | DistillationPart;
 
+/** The layers of the model that an update trains, and nothing else of the set. */
+export interface LayersOnly {
+  /** Numbers from 0, at least one, each once. */
+  readonly layers: readonly number[];
+  /** The rate of all its steps, in place of the set's and its schedule. */
+  readonly learningRate: number;
+}
+
 /** An update of one parameter set: it trains some parts for some epochs (default 1). */
 export interface Update {
   readonly set: string;
@@ -283,7 +291,15 @@ export interface Update {
   readonly epochs?: number;
   /** Optimistic AdamW: each step goes twice along its direction and once back along that of the step before. For sets that are trained against each other in a game. */
   readonly optimistic?: boolean;
+  /**
+   * Trains some layers alone, their weights or their adapters, by an AdamW of its own with the set's settings, which begins at zero and is dropped. Absent = all that is
+   * trained of the set, by the set's optimiser.
+   */
+  readonly only?: LayersOnly;
 }
+
+/** An update of a few layers that is tried: the set is named beside it. */
+export type TrialUpdate = Omit<Update, 'set'> & Required<Pick<Update, 'only'>>;
 
 /** The records of a round that `learn` is given. */
 export interface RoundRecords {
@@ -337,6 +353,15 @@ export interface LearnTools {
     against: UpdatePart,
     how?: AlignmentHow,
   ): Promise<number[]>;
+  /**
+   * Log-probabilities of `ids` at temperature 1, nats [sequences][ids], that the set would have after these updates, taken in this order from the parent version. They are
+   * undone: no version has them unless the plan has the same updates. Without updates it is `score`. One copy of the layers is held at a time, with two moments.
+   */
+  trial(
+    set: string,
+    updates: readonly TrialUpdate[],
+    sequences: readonly Sequence[],
+  ): Promise<Float32Array[]>;
 }
 
 /** What a round trains, as the recipe's `learn` returns it. */

@@ -23,11 +23,16 @@ export class ParamSet implements Trainable {
   readonly config: ModelConfig;
   /** In a fixed order; the tensors are changed in place by the optimiser and stay the same objects. */
   readonly tensors: ReadonlyMap<string, tf.Tensor>;
-  readonly #rotary = new Map<Rope | null, tf.Tensor2D>();
+  readonly #rotary: Map<Rope | null, tf.Tensor2D>;
 
-  constructor(config: ModelConfig, tensors: ReadonlyMap<string, tf.Tensor>) {
+  constructor(
+    config: ModelConfig,
+    tensors: ReadonlyMap<string, tf.Tensor>,
+    rotary = new Map<Rope | null, tf.Tensor2D>(),
+  ) {
     this.config = config;
     this.tensors = tensors;
+    this.#rotary = rotary;
   }
 
   /** The tensor of that name; names come from the model definition, so a missing one is a bug. */
@@ -64,6 +69,11 @@ export class ParamSet implements Trainable {
   /** A copy with data of its own, unaffected by later updates of this one. */
   clone(): ParamSet {
     return new ParamSet(this.config, new Map([...this.tensors].map(([name, t]) => [name, copyOf(t)])));
+  }
+
+  /** The same model with other tensors in place of some. All else is shared, so that only one of the two may be disposed of. */
+  having(others: ReadonlyMap<string, tf.Tensor>): ParamSet {
+    return new ParamSet(this.config, new Map([...this.tensors, ...others]), this.#rotary);
   }
 
   /** this = tau * other + (1 - tau) * this, tensor by tensor, in place. */

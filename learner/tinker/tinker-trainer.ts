@@ -329,6 +329,7 @@ function toolsOf(policy: string, files: VersionFiles, score: LearnTools['score']
     classes: untold('classes'),
     states: untold('hidden states'),
     alignment: untold('products of gradients (alignment)'),
+    trial: untold('trials of updates (trial)'),
   };
 }
 

@@ -39,6 +39,9 @@ const EXPLODED = 1000;
 export const skipNormOf = ({ skipNorm, clipNorm }: OptimizerSettings): number =>
   skipNorm ?? EXPLODED * clipNorm;
 
+/** A set with its optimiser, and the settings of that. */
+export type SetLearner = Learner & { readonly settings: OptimizerSettings };
+
 export class HeldSets {
   readonly #files: VersionFiles;
   readonly #settings: Readonly<Record<string, SetSettings>>;
@@ -60,14 +63,14 @@ export class HeldSets {
   }
 
   /** The set with its optimiser, for training; the set counts as changed from here on. */
-  async learner(set: string): Promise<Learner & { readonly settings: OptimizerSettings }> {
+  async learner(set: string): Promise<SetLearner> {
     const learner = await this.asLearner(set);
     this.#changed.add(set);
     return learner;
   }
 
   /** The set with its optimiser as the files have them, for gradients of which no step is taken. */
-  async asLearner(set: string): Promise<Learner & { readonly settings: OptimizerSettings }> {
+  async asLearner(set: string): Promise<SetLearner> {
     const settings = this.#settingsOf(set).optimizer;
     if (!settings)
       throw wrongInput(

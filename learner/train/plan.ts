@@ -1,6 +1,6 @@
 /** Turns a training plan into optimiser steps: the units of every update are dealt to steps, epoch by epoch. */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import type { SetSettings, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
+import type { LayersOnly, SetSettings, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { minibatches } from './minibatches.ts';
@@ -12,6 +12,7 @@ export interface PlannedUpdate {
   /** [epochs][steps][units]; every unit is in one step of each epoch. */
   readonly epochs: readonly (readonly (readonly Unit[])[])[];
   readonly optimistic: boolean;
+  readonly only?: LayersOnly | undefined;
 }
 
 /**
@@ -19,7 +20,7 @@ export interface PlannedUpdate {
  * where an update is for a set that cannot be trained or has items that do not fit.
  */
 export function planSteps(
-  plan: TrainingPlan,
+  plan: Pick<TrainingPlan, 'updates'>,
   sets: Readonly<Record<string, SetSettings>>,
   round: string,
 ): PlannedUpdate[] {
@@ -44,7 +45,7 @@ const streamOf = (round: string, set: string, nth: number, epoch: number): Rando
   );
 
 function planUpdate(
-  { set, parts, minibatches: count, epochs = 1, optimistic = false }: Update,
+  { set, parts, minibatches: count, epochs = 1, optimistic = false, only }: Update,
   sets: Readonly<Record<string, SetSettings>>,
   randomOf: (epoch: number) => Random,
 ): PlannedUpdate {
@@ -59,5 +60,5 @@ function planUpdate(
     );
   const units = parts.map(unitsOf);
   const steps = (epoch: number) => minibatches(units, count ?? optimizer.minibatches, randomOf(epoch));
-  return { set, epochs: Array.from({ length: epochs }, (_, epoch) => steps(epoch)), optimistic };
+  return { set, epochs: Array.from({ length: epochs }, (_, epoch) => steps(epoch)), optimistic, only };
 }

@@ -124,7 +124,16 @@ export class RoundTrainer {
       return { params: await this.#frozen.get(of, ref, files) };
     };
     const loaded = (part: UpdatePart) => withObjective(part, recipe.name, this.#objectives);
-    const tools = learnTools({ policy, files, sets, find, tokenBudget, loaded });
+    const tools = learnTools({
+      policy,
+      files,
+      sets,
+      find,
+      tokenBudget,
+      loaded,
+      planned: (set, updates) =>
+        planSteps({ updates: updates.map((update) => ({ ...update, set })) }, recipe.sets, round.id),
+    });
     const records = { round, proposals, groups, recipeState: recipeStateOf(files), version: parent };
     await bringImages(promptsIn(work), { read: work.readImage ?? unknownImage });
     const taught = await planTraining(recipe, records, tools);

@@ -4,6 +4,7 @@ import type { OptimizerSettings, UpdatePart } from '../../core/plan/training-pla
 import { rateFactor, type Schedule } from '../nn/schedule.ts';
 import * as tf from '../tfjs.ts';
 import { type HeldSets, skipNormOf } from './held-sets.ts';
+import { layersAlone } from './layers-alone.ts';
 import type { Unit } from './parts/kind.ts';
 import type { PlannedUpdate } from './plan.ts';
 import type { RoundScores } from './scores.ts';
@@ -36,20 +37,25 @@ export const scheduleOf = ({ schedule, warmup, totalSteps = 0, floor = 0 }: Opti
  */
 export async function takeSteps(
   planned: readonly PlannedUpdate[],
-  sets: HeldSets,
+  sets: Pick<HeldSets, 'learner'>,
   scores: RoundScores,
   tokenBudget: number,
 ): Promise<StepFigures[]> {
   const taken: (Pick<StepFigures, 'set' | 'units' | 'rate'> & { record: StepRecord; skipNorm: number })[] =
     [];
   try {
-    for (const { set, epochs, optimistic } of planned) {
-      const { settings, ...learner } = await sets.learner(set);
+    for (const { set, epochs, optimistic, only } of planned) {
+      const whole = await sets.learner(set);
+      const { settings, ...learner } = only ? layersAlone(whole, only) : whole;
       const most = stepTokens(learner, tokenBudget);
-      for (const units of epochs.flat()) {
-        const rate = settings.learningRate * rateFactor(scheduleOf(settings), learner.optimizer.steps);
-        const record = updateStep(learner, units, scores, { rate, optimistic, tokenBudget: most });
-        taken.push({ set, units, rate, record, skipNorm: skipNormOf(settings) });
+      try {
+        for (const units of epochs.flat()) {
+          const rate = settings.learningRate * rateFactor(scheduleOf(settings), learner.optimizer.steps);
+          const record = updateStep(learner, units, scores, { rate, optimistic, tokenBudget: most });
+          taken.push({ set, units, rate, record, skipNorm: skipNormOf(settings) });
+        }
+      } finally {
+        if (only) learner.optimizer.dispose();
       }
     }
     const numbers = await Promise.all(taken.map(({ record }) => record.numbers.data()));

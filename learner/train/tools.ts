@@ -1,14 +1,16 @@
-/** The tools that a recipe's `learn` gets: tokenizer, readouts of the models and products of gradients, under the parent version's sets. */
+/** The tools that a recipe's `learn` gets: tokenizer, readouts of the models, products of gradients and trials, under the parent version's sets. */
 
-import type { LearnTools, Sequence, UpdatePart } from '../../core/plan/training-plan.ts';
+import type { LearnTools, Sequence, TrialUpdate, UpdatePart } from '../../core/plan/training-plan.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { alignment } from './alignment.ts';
 import type { HeldSets } from './held-sets.ts';
+import type { PlannedUpdate } from './plan.ts';
 import type { Model, Readout } from './readouts.ts';
 import { type FindModel, readEach } from './scores.ts';
+import { trial } from './trial.ts';
 
 export function learnTools({
   policy,
@@ -17,6 +19,7 @@ export function learnTools({
   find,
   tokenBudget,
   loaded,
+  planned,
 }: {
   readonly policy: string;
   readonly files: VersionFiles;
@@ -25,6 +28,8 @@ export function learnTools({
   readonly tokenBudget: number;
   /** A part with the objective that its recipe brings. */
   readonly loaded: (part: UpdatePart) => Promise<UpdatePart>;
+  /** The steps of updates of one set, as the round would take them. */
+  readonly planned: (set: string, updates: readonly TrialUpdate[]) => readonly PlannedUpdate[];
 }): LearnTools {
   let tokenizer: Tokenizer | undefined;
   const text = () => {
@@ -59,6 +64,17 @@ export function learnTools({
       inTurn(async () => {
         const [theirs, ...mine] = await Promise.all([against, ...parts].map(loaded));
         return alignment(set, await sets.asLearner(set), mine, theirs!, { tokenBudget, find, ...how });
+      }),
+    trial: (set, updates, sequences) =>
+      inTurn(async () => {
+        if (!updates.length) return rows(await sets.get(set), sequences, 'logprobs');
+        const tried = await Promise.all(
+          updates.map(async (update) => ({
+            ...update,
+            parts: await Promise.all(update.parts.map(loaded)),
+          })),
+        );
+        return trial(await sets.asLearner(set), planned(set, tried), sequences, { tokenBudget, find });
       }),
   };
 }

@@ -74,6 +74,7 @@ const unasked = {
   classes: notGiven('classes'),
   states: notGiven('states'),
   alignment: notGiven('alignment'),
+  trial: notGiven('trial'),
   renderer: () => {
     throw new Error(
       'The training plan asks for `renderer`, which the test did not give: pass it in `tools`.',

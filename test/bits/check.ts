@@ -53,13 +53,15 @@ const evaluationHash = ({ version, heldOut, judge, figures }: EvaluationReport):
 const noting = (recipe: Recipe, asked: Set<string>): Recipe => ({
   ...recipe,
   async learn(records, tools) {
-    const noted = (['entropies', 'states', 'values', 'classes', 'alignment'] as const).map((name) => [
-      name,
-      (...of: never[]) => {
-        asked.add(name);
-        return (tools[name] as (...of: never[]) => never)(...of);
-      },
-    ]);
+    const noted = (['entropies', 'states', 'values', 'classes', 'alignment', 'trial'] as const).map(
+      (name) => [
+        name,
+        (...of: never[]) => {
+          asked.add(name);
+          return (tools[name] as (...of: never[]) => never)(...of);
+        },
+      ],
+    );
     const plan = await recipe.learn(records, { ...tools, ...Object.fromEntries(noted) });
     for (const { parts } of tiedToSampling(plan.updates, recipe))
       for (const why of parts.map(unmappedPart)) if (why) asked.add(why);

@@ -35,10 +35,15 @@ test('an update without parts is the recipe’s own doing, and stays for the tra
   expect(await frozen(['judge'], [{ set: 'main', parts: [] }])).toEqual([['main']]);
 });
 
-test('gradients that a recipe compares before it plans are those of its roles’ temperatures', async () => {
+test('gradients that a recipe compares and updates that it tries before it plans are at its roles’ temperatures', async () => {
   const asked: (number | undefined)[] = [];
   const alignment: LearnTools['alignment'] = async (_, parts, against) => {
     for (const one of [...parts, against]) asked.push((one as PolicyPart).temperature);
+    return [];
+  };
+  const trial: LearnTools['trial'] = async (_, [update]) => {
+    expect(update).toMatchObject({ only: { layers: [1], learningRate: 0.1 }, epochs: 2 });
+    for (const one of update!.parts) asked.push((one as PolicyPart).temperature);
     return [];
   };
   const sampling = (temperature: number) => ({
@@ -51,10 +56,12 @@ test('gradients that a recipe compares before it plans are those of its roles’
     roles: { solver: sampling(0.7), judge: sampling(1) },
     learn: async (_: RoundRecords, tools: LearnTools) => {
       await tools.alignment('main', [part('solver'), part('judge')], part('solver'));
+      const only = { layers: [1], learningRate: 0.1 };
+      await tools.trial('main', [{ parts: [part('judge'), part('solver')], epochs: 2, only }], []);
       return { updates: [] };
     },
   };
   const records = { groups: [], round: { settings: { freeze: [] } } } as unknown as RoundRecords;
-  await planTraining(recipe as never, records, { alignment } as LearnTools);
-  expect(asked).toEqual([0.7, undefined, 0.7]);
+  await planTraining(recipe as never, records, { alignment, trial } as LearnTools);
+  expect(asked).toEqual([0.7, undefined, 0.7, undefined, 0.7]);
 });

@@ -59,6 +59,8 @@ const tools = (tokenizer: ReturnType<typeof tokenizerOf>): LearnTools => ({
   states: async (_set, sequences) =>
     sequences.map(({ ids }) => Float32Array.from(ids.flatMap((id) => [id % 3, id % 2]))),
   alignment: async (_set, parts) => parts.map((_, i) => (i % 3) / 4 - 0.2),
+  trial: async (_set, updates, sequences) =>
+    sequences.map(({ ids }) => new Float32Array(ids.length).fill(-1 / (1 + updates.length))),
 });
 
 /** What samples carry for the record alone. */

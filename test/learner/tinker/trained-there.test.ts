@@ -3,7 +3,13 @@
  * twice, and what goes wrong has a name.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { LearnTools, PolicyPart, SetSettings, UpdatePart } from '../../../core/plan/training-plan.ts';
+import type {
+  LearnTools,
+  PolicyPart,
+  SetSettings,
+  Update,
+  UpdatePart,
+} from '../../../core/plan/training-plan.ts';
 import type { VersionFiles } from '../../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../../core/schema/sample.ts';
 import { openDevice } from '../../../learner/device/node-host.ts';
@@ -250,6 +256,7 @@ describe('what goes wrong has a name', () => {
     change: (url: string, answer: Response) => Response | Promise<Response>,
     work: {
       parts?: UpdatePart[];
+      update?: Partial<Update>;
       sets?: typeof sets;
       settings?: Parameters<typeof trainerOn>[1];
       bases?: Parameters<typeof openServer>[0];
@@ -264,11 +271,15 @@ describe('what goes wrong has a name', () => {
       },
       { apiKey: 'tml-right', ...work.settings },
     );
-    const error = await teach(plan(...(work.parts ?? [ppo()])), {
-      sets: work.sets ?? sets,
-      versions: [start],
-      trainer,
-    }).catch((caught) => caught);
+    const [update] = plan(...(work.parts ?? [ppo()])).updates;
+    const error = await teach(
+      { updates: [{ ...update!, ...work.update }] },
+      {
+        sets: work.sets ?? sets,
+        versions: [start],
+        trainer,
+      },
+    ).catch((caught) => caught);
     await dispose();
     return { error, asked };
   };
@@ -352,11 +363,12 @@ describe('what goes wrong has a name', () => {
       /distributions/,
     );
     await refused({ sets: { main: { optimizer: main!.optimizer } } }, /all weights/);
+    await refused({ update: { only: { layers: [0], learningRate: 1e-3 } } }, /some layers alone/);
     await refused({ sets: { main: { ...main!, head: { kind: 'value' } } } }, /head of kind value/);
     await refused({ sets: { main: main!, judge: main! } }, /main and judge/);
   });
 
-  test('hidden states and products of gradients are not told, and no model is made for them', async () => {
+  test('hidden states, products of gradients and trials are not told, and no model is made for them', async () => {
     const { fetch: send, dispose } = openServer({ base: start });
     const asked: string[] = [];
     const trainer = trainerOn(async (url, init) => {
@@ -372,6 +384,7 @@ describe('what goes wrong has a name', () => {
     for (const [ask, why] of [
       [(tools: LearnTools) => tools.states('main', given), /asks for hidden states before it plans/],
       [(tools: LearnTools) => tools.alignment('main', [ppo()], ppo()), /products of gradients \(alignment\)/],
+      [(tools: LearnTools) => tools.trial('main', [], given), /trials of updates \(trial\)/],
     ] as const) {
       const error = await learning(ask).catch((caught) => caught);
       expect(error).toEqual(withCode('tinker.unmapped'));
