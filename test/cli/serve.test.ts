@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ROUNDS = Number(process.env.BACKUP_ROUNDS ?? 3);
 const TRIED = Number(process.env.BACKUPS ?? 1);
 
-/** How many rounds a service plays that is killed again and again: `KILLED_ROUNDS=60` takes about a hundred kills. */
+/** How many rounds a service plays that is killed again and again: `KILLED_ROUNDS=20` takes about a hundred kills. */
 const KILLED_ROUNDS = Number(process.env.KILLED_ROUNDS ?? 4);
 
 /** What was started; a test that fails leaves nothing running. */
@@ -189,7 +189,7 @@ test.runIf(NIGHT)(
       await setTimeout(longestMs * random.float());
       await service.stop('SIGKILL');
       const now = Object.keys(trained(join(killed, 'state'))).length;
-      longestMs *= now > versions ? 0.9 : 1.1;
+      longestMs *= now > versions ? 0.8 : 1.05;
       versions = now;
     }
     const last = serve(killed);
