@@ -1,6 +1,6 @@
 /**
  * Bundles the pages /node and /try: their modules from local/node/ and local/try/, with the compiled kernels beside them, into the folders of the pages'
- * files. The package brings them; from a checkout they are made when a mesh starts or is deployed, and made again when a source has changed.
+ * files. They are made when a mesh first starts or is deployed, and made again when a source has changed.
  */
 import {
   constants,
@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 import { fileEntries } from '../../core/schema/policy.ts';
 import { BUILDS } from '../../infer/kernels/builds.ts';
@@ -218,20 +218,18 @@ export async function buildTryPage(
 
 /** Makes the files of the pages /node and /try where they are missing or older than their sources. */
 export async function ensureTabPages(): Promise<void> {
-  if (!BUILT) await buildTabPages((folder) => !isCurrent(folder));
+  await whereWritable(buildTabPages);
   await whereWritable(placeRuntimes);
   await whereWritable(() => placeStarts(TRY_FOLDER));
 }
 
-async function buildTabPages(isDue: (folder: string) => boolean): Promise<void> {
+async function buildTabPages(): Promise<void> {
   for (const [page, folder] of [
     [NODE_PAGE, NODE_FOLDER],
     [TRY_PAGE, TRY_FOLDER],
   ] as const) {
-    if (!isDue(folder)) continue;
+    if (isCurrent(folder)) continue;
     const inputs = await bundle(page, folder);
     place(join(folder, INPUTS), (own) => writeFileSync(own, JSON.stringify(inputs)));
   }
 }
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildTabPages(() => true);
