@@ -50,6 +50,16 @@ const environmentOf = ({ url, pullUrl, secrets }: Mesh): Readonly<Record<string,
 });
 
 /**
+ * What glibc's allocator reads: large blocks go back to the system when they are freed, and all threads share two arenas. Eight rounds of the flagship
+ * take as much processor time with it, and 0.8 GB at most in place of 1.0.
+ */
+const GIVES_BACK = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: `${1 << 20}`,
+  MALLOC_TRIM_THRESHOLD_: `${16 << 20}`,
+};
+
+/**
  * Runs the command `learner` against a local mesh and starts it again when it ends; its log is `learner.log` in the state folder. The mesh may still
  * be starting: the learner loads its modules meanwhile.
  */
@@ -84,7 +94,7 @@ export function superviseLearner(
     const started = spawn(
       process.execPath,
       [...nodeArguments('cli/rollmesh'), 'learner', '--told-by-parent', ...args],
-      { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+      { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...GIVES_BACK, ...process.env } },
     );
     child = started;
     started.stdout!.pipe(sink, { end: false });
