@@ -65,7 +65,7 @@ async function threeSteps(adapted = false): Promise<number[]> {
   return values;
 }
 
-/** Products of gradients that a recipe asks for, plain and as AdamW would scale them at its second step. */
+/** Products of gradients that a recipe asks for, plain and as AdamW would scale them at its second step; and what an update of a layer that it tries comes to. */
 async function aligned(): Promise<number[]> {
   const given = sequences(4, 50, 3, 6);
   const sft = (...items: Sequence[]): SftPart => ({ kind: 'sft', role: 'solver', weight: 1, items });
@@ -76,6 +76,9 @@ async function aligned(): Promise<number[]> {
   const ask = async (_: unknown, tools: LearnTools) => {
     for (const how of [{}, { measure: 'cosine' }, { measure: 'cosine', scaled: 'adam' }] as const)
       told.push(...(await tools.alignment('main', parts, sft(given[0]!, given[3]!), how)));
+    const only = { layers: [0], learningRate: 1e-3 };
+    for (const row of await tools.trial('main', [{ parts: [parts[1]!], epochs: 2, only }], given))
+      told.push(...row);
     return { updates: [] };
   };
   await teach(ask, { versions: [start, files] });
@@ -118,7 +121,7 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
     expect(relativeDifference(adaptedOnCpu, await threeSteps(true))).toBeLessThan(1e-4);
   });
 
-  test.runIf(NIGHT)(`products of gradients are those of the CPU${IN_THE_NIGHT}`, async () => {
+  test.runIf(NIGHT)(`products of gradients and trials are those of the CPU${IN_THE_NIGHT}`, async () => {
     expect(relativeDifference(alignedOnCpu, await aligned())).toBeLessThan(1e-4);
   });
 
