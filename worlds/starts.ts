@@ -75,7 +75,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'canvas-watching': { families: ['canvas clips'], roles: ['solver'] },
   'canvas-looking': {
     families: ['canvas maps'],
-    roles: ['solver', 'perceiver', 'reasoner', 'verifier'],
+    roles: ['describer', 'solver', 'perceiver', 'reasoner', 'verifier'],
   },
   composition: { families: ['composition'], roles: ['proposer', 'solver', 'judge'] },
   'words-aided': { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
