@@ -79,7 +79,8 @@ export async function alignment(
 function product(a: Gradients, b: Gradients): tf.Scalar {
   const sums = [...a].flatMap(([name, mine]) => {
     const other = b.get(name);
-    return other ? [tf.sum(tf.mul(mine, other)) as tf.Scalar] : [];
+    // Products of one tensor are held at a time.
+    return other ? [tf.tidy(() => tf.sum(tf.mul(mine, other)) as tf.Scalar)] : [];
   });
   // Two at a time: a GPU binds few buffers at once.
   return sums.reduce((total, next): tf.Scalar => tf.add(total, next), tf.scalar(0));

@@ -231,31 +231,38 @@ test('asked again it comes to the same bits, of a version that was just trained 
 });
 
 test('one gradient is kept, however many parts there are, and nothing is left behind', async () => {
-  const peaks = await told(async (tools) => {
-    const ask = (count: number) =>
-      tools.alignment('main', Array<SftPart>(count).fill(sft([1])), against, { scaled: 'adam' });
-    // The set and its optimiser are placed at the first request.
-    await ask(1);
-    const peak = async (count: number) => {
-      const before = tf.memory();
-      let most = 0;
-      const engine = tf.engine();
-      const kernels = vi.spyOn(engine, 'runKernel');
-      const run = kernels.getMockImplementation() ?? Object.getPrototypeOf(engine).runKernel;
-      kernels.mockImplementation((...call) => {
-        most = Math.max(most, tf.memory().numBytes - before.numBytes);
-        return run.apply(engine, call);
-      });
-      await ask(count);
-      kernels.mockRestore();
-      expect(tf.memory().numTensors).toBe(before.numTensors);
-      return most;
-    };
-    return [await peak(2), await peak(12)];
-  });
-  const weights = sum([...tensorsOf(start).values()].map(({ data }) => 4 * data.length));
+  // Weights beside which activations are small.
+  const wide = version('wide', { hidden_size: 96, intermediate_size: 256, num_hidden_layers: 3 });
+  const peaks = await told(
+    async (tools) => {
+      const ask = (count: number) =>
+        tools.alignment('main', Array<SftPart>(count).fill(sft([1])), against, { scaled: 'adam' });
+      // The set and its optimiser are placed at the first request.
+      await ask(1);
+      const peak = async (count: number) => {
+        const before = tf.memory();
+        let most = 0;
+        const engine = tf.engine();
+        const kernels = vi.spyOn(engine, 'runKernel');
+        const run = kernels.getMockImplementation() ?? Object.getPrototypeOf(engine).runKernel;
+        kernels.mockImplementation((...call) => {
+          most = Math.max(most, tf.memory().numBytes - before.numBytes);
+          return run.apply(engine, call);
+        });
+        await ask(count);
+        kernels.mockRestore();
+        expect(tf.memory().numTensors).toBe(before.numTensors);
+        return most;
+      };
+      return [await peak(2), await peak(12)];
+    },
+    { versions: [wide] },
+  );
+  const weights = sum([...tensorsOf(wide).values()].map(({ data }) => 4 * data.length));
   const [few, many] = peaks.answer as [number, number];
   expect(few).toBeGreaterThan(weights);
+  // The gradient that is compared with, a part's, and that one scaled.
+  expect(few).toBeLessThan(4 * weights);
   // Ten parts more keep two numbers each.
   expect(many - few).toBeLessThan(weights / 10);
 });
