@@ -85,6 +85,9 @@ test('what does not answer is told from what does', () => {
     'We don’t know its height.',
     'The height cannot be determined from the documents.',
     'It is not possible to tell.',
+    'Unable to determine.',
+    'I’m sorry, but I can’t help with that.',
+    'We could not find it.',
   ];
   expect(declined.filter((text) => !said(text))).toEqual([]);
   const answers = [
@@ -95,6 +98,9 @@ test('what does not answer is told from what does', () => {
     'The mill has no tower and will not do: 55.',
     'He could not swim, so 3 were left.',
     'The king refused the offer, and I take 55.',
+    'We cannot have half a bus, so there are 4.',
+    'I will not count the mill: 55.',
+    'He could not find his keys, so 3 were left.',
   ];
   expect(answers.filter(said)).toEqual([]);
 });

@@ -18,11 +18,19 @@ const textOf = (document: unknown): string => {
   return typeof text === 'string' ? `${typeof title === 'string' ? `${title}: ` : ''}${text}`.trim() : '';
 };
 
+const NOT_ABLE = "(?:cannot|can['’]t|could not|couldn['’]t|unable to|not able to)";
+/** How a writer who does not answer goes on after "I cannot". Who cannot use a number, or have half a bus, is at work on an answer. */
+const GOES_ON =
+  '(?:answer|assist|comply|conclude|determine|disclose|do (?:it|so|that|this)|find|give|help|infer|know|provide|reveal|say|share|tell)';
+const HAD = '(?:answered|concluded|determined|found|inferred|known|said|told)';
+
 /** A writer says of himself that he does not answer, or of the answer that it cannot be had. That somebody else cannot do something is part of an answer. */
 const DECLINES = [
-  /\b(?:I|we)(?:['’](?:m|re))?(?:,? (?:am|are|do|really|simply|still|just|afraid|sorry|but|I))* (?:cannot|can['’]t|could not|couldn['’]t|will not|won['’]t|unable|not able|not know|don['’]t know|decline|refuse)\b/i,
-  /\b(?:cannot|can['’]t|could not|couldn['’]t|unable to|not able to|not possible to|impossible to) (?:be )?(?:answer|determine|find|found|infer|conclude|know|say|said|tell|told|help)/i,
-];
+  `\\b(?:I|we)(?:['’](?:m|re))?(?:,? (?:am|are|do|really|simply|still|just|afraid|sorry|but|I))* (?:(?:${NOT_ABLE}|will not|won['’]t) ${GOES_ON}|not know|don['’]t know|decline|refuse)\\b`,
+  `(?:^|[.!?:>] *)${NOT_ABLE} ${GOES_ON}\\b`,
+  `\\b${NOT_ABLE} be ${HAD}\\b`,
+  `\\b(?:not possible|impossible) to ${GOES_ON}\\b`,
+].map((words) => new RegExp(words, 'i'));
 
 export const documentsOf = ({ metadata }: Pick<FileTask, 'metadata'>): string[] => {
   const given = metadata[FIELD];
