@@ -16,7 +16,7 @@ export const tensorsOfLayers = ({ tensors }: Trainable, layers: readonly number[
 
 /**
  * The learner with these layers alone and an optimiser that begins at zero, which is the caller's to dispose of. Its rate does not change.
- * @throws RollmeshError `training-plan.layers` for layers that the model does not have, none, or a rate that is no positive number
+ * @throws RollmeshError `training-plan.layers` for layers that the model does not have or that nothing is trained of, none, or a rate that is no positive number
  */
 export function layersAlone(learner: SetLearner, { layers, learningRate }: LayersOnly): SetLearner {
   const count = learner.params.config.layers.length;
@@ -32,6 +32,13 @@ export function layersAlone(learner: SetLearner, { layers, learningRate }: Layer
       {
         expected: 'a positive number',
       },
+    );
+  const bare = layers.find((layer) => !tensorsOfLayers(learner.trainable, [layer]).size);
+  if (bare !== undefined)
+    throw wrongInput(
+      'training-plan.layers',
+      `An update trains the layer ${bare}, and the adapter leaves that as it is.`,
+      { expected: 'layers that the adapter has factors for' },
     );
   const { optimizer: _, ...rest } = learner;
   const { betas, weightDecay, clipNorm } = learner.settings;

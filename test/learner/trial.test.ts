@@ -9,6 +9,7 @@ import { openDevice } from '../../learner/device/node-host.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { readOptimizer } from '../../learner/train/optimizer-file.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { readAdapter, writeAdapter } from '../../model/adapter.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import {
   scoresOf,
@@ -171,6 +172,21 @@ test('an adapter’s layers are tried where an adapter is trained', async () => 
   const answers = await tried([update], teaching);
   expect(answers).toEqual(near(answer.map((row) => [...row])));
   expect(answers).not.toEqual(near(await tried([], teaching)));
+});
+
+test('a layer that the adapter leaves as it is is named', async () => {
+  const adapted = { main: { ...main, adapter: { rank: 2, alpha: 4 } } };
+  const { files } = await teach(
+    { updates: [{ set: 'main', parts: [sft([1])] }] },
+    { sets: adapted, versions: [start] },
+  );
+  const { alpha, tensors } = readAdapter(files['main.adapter.safetensors']!);
+  const some = new Map([...tensors].filter(([name]) => !name.includes('.layers.2.')));
+  const { 'optimizer.safetensors': _, ...rest } = files;
+  const versions = [start, { ...rest, 'main.adapter.safetensors': writeAdapter({ alpha, tensors: some }) }];
+  await expect(tried([of([1, 2], [0])], { sets: adapted, versions })).rejects.toThrow(
+    /the layer 2, and the adapter leaves that as it is/,
+  );
 });
 
 test('asked again it comes to the same bits, of a version that was just trained or of one that was loaded, and changes nothing', async () => {
