@@ -116,8 +116,9 @@ const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
  * @throws RollmeshError `disk.full`.
  */
 export function refuseFull(folder: string): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < PROBE_BYTES) throw diskFull(` at ${folder}`);
+  const { blocks, bavail, bsize } = statfsSync(folder);
+  // A file system that does not know its size says that it has no blocks at all.
+  if (blocks && bavail * bsize < PROBE_BYTES) throw diskFull(` at ${folder}`);
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  statfsSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,6 +20,7 @@ import {
   MeshWatch,
   type Pulse,
   pulseOf,
+  refuseFull,
   watchMesh,
 } from '../../cli/mesh-watch.ts';
 
@@ -139,6 +141,12 @@ test('there is room if the largest file of the folder would fit a second time, l
   expect(hasRoom(state)).toBe(true);
   sparse('v3/blobs/larger', 2 ** 43);
   expect(hasRoom(state)).toBe(false);
+});
+
+test.skipIf(process.platform !== 'linux')('a file system that does not know its size is not full', () => {
+  const { blocks, bavail } = statfsSync('/proc');
+  expect([blocks, bavail]).toEqual([0, 0]);
+  expect(() => refuseFull('/proc')).not.toThrow();
 });
 
 test('words that come while the disk is not asked again are not forgotten', () => {
