@@ -3,6 +3,7 @@
  * files. They are made when a mesh first starts or is deployed, and made again when a source has changed.
  */
 import {
+  accessSync,
   constants,
   copyFileSync,
   existsSync,
@@ -136,8 +137,9 @@ async function bundle({ entries, beside }: TabPage, folder: string): Promise<str
   for (const { path, contents } of outputFiles)
     place(join(folder, basename(path)), (own) => writeFileSync(own, contents));
   const made = outputFiles.map(({ path }) => basename(path));
+  // A mesh that starts at the same moment may have removed it.
   for (const old of readdirSync(folder))
-    if (old.startsWith(CHUNK) && !made.includes(old)) rmSync(join(folder, old));
+    if (old.startsWith(CHUNK) && !made.includes(old)) rmSync(join(folder, old), { force: true });
   for (const file of beside) place(join(folder, basename(file)), (own) => copyFileSync(file, own));
   // What a package leaves out for browsers has an entry, and is no file.
   return Object.keys(metafile.inputs).filter((input) => !input.startsWith('(disabled):'));
@@ -174,12 +176,14 @@ function placeRuntimes(): void {
   }
 }
 
-/** Does what writes into the installation, where it may be written to. */
-async function whereWritable(write: () => void | Promise<void>): Promise<void> {
+/** Does what writes into the installation. Returns whether it may be written to. */
+async function whereWritable(write: () => void | Promise<void>): Promise<boolean> {
   try {
     await write();
+    return true;
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return false;
   }
 }
 
@@ -216,9 +220,12 @@ export async function buildTryPage(
   );
 }
 
-/** Makes the files of the pages /node and /try where they are missing or older than their sources. */
+/** Makes the files of the pages /node and /try where they are missing or older than their sources. An installation that may not be written to does without, and says so. */
 export async function ensureTabPages(): Promise<void> {
-  await whereWritable(buildTabPages);
+  if (!(await whereWritable(buildTabPages)))
+    console.warn(
+      `rollmesh: the pages /node and /try cannot be made, since ${INSTALLATION} may not be written to. Start a mesh once as the user who installed it.`,
+    );
   await whereWritable(placeRuntimes);
   await whereWritable(() => placeStarts(TRY_FOLDER));
 }
@@ -229,6 +236,8 @@ async function buildTabPages(): Promise<void> {
     [TRY_PAGE, TRY_FOLDER],
   ] as const) {
     if (isCurrent(folder)) continue;
+    // Asked first: a bundle takes seconds.
+    accessSync(folder, constants.W_OK);
     const inputs = await bundle(page, folder);
     place(join(folder, INPUTS), (own) => writeFileSync(own, JSON.stringify(inputs)));
   }
