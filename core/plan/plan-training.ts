@@ -33,12 +33,7 @@ export async function planTraining(
         tiedPart(against, recipe),
         how,
       ),
-    trial: (set, updates, sequences) =>
-      tools.trial(
-        set,
-        updates.map((update) => ({ ...update, parts: update.parts.map((part) => tiedPart(part, recipe)) })),
-        sequences,
-      ),
+    trial: (set, updates, sequences) => tools.trial(set, tiedToSampling(updates, recipe), sequences),
   });
   checkState(recipe, plan.recipeState);
   const frozen = new Set(records.round.settings.freeze);

@@ -50,5 +50,7 @@ export function tiedPart<P extends UpdatePart>(part: P, { name, roles = {} }: Sa
 }
 
 /** The updates with every policy part at its role's temperature. */
-export const tiedToSampling = (updates: readonly Update[], recipe: Sampling): readonly Update[] =>
-  updates.map((update) => ({ ...update, parts: update.parts.map((part) => tiedPart(part, recipe)) }));
+export const tiedToSampling = <U extends Pick<Update, 'parts'>>(
+  updates: readonly U[],
+  recipe: Sampling,
+): U[] => updates.map((update) => ({ ...update, parts: update.parts.map((part) => tiedPart(part, recipe)) }));
