@@ -123,7 +123,7 @@ test('of a file’s pictures a puzzle is asked in words, and numbers are read', 
     /^<a><b>These are the frames of a clip\. A stretch of them is upside down\. .*first and its last frame.*<answer>2, 3<\/answer>\.$/,
   );
   expect(asked('order', null)).toMatch(
-    /^<its own>These are .* not in their order\. .*<answer>2, 3, 1<\/answer>\.$/,
+    /^<its own>These are .* shuffled at random\. .*<answer>2, 3, 1<\/answer>\.$/,
   );
   const said = (written: string) => read(written, { task: '', sought: 'order', frames: null }, known);
   expect(said('It is <answer>3, 1,2</answer>')).toEqual({ ok: true, value: [3, 1, 2] });

@@ -476,7 +476,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
       inverted: 'In a stretch of them every colour is turned into its opposite.',
       swapped: 'In a stretch of them red and blue are exchanged.',
       counts: 'Circles, squares and triangles in bright cyan were put on them afterwards.',
-      order: 'They are not in their order.',
+      order: 'They were shuffled at random.',
       'stretch-form':
         'Write the numbers of its first and its last frame, counted from 1 and separated by a comma, in <answer> tags, such as <answer>2, 3</answer>.',
       'counts-form':
