@@ -75,7 +75,7 @@ const rewards: Readonly<Record<string, RewardInfo>> = {
   },
   format: { description: 'control: 1 for an episode that ends with an answer', usesGold: false },
   random: {
-    description: 'control: a fair coin in place of each score',
+    description: 'control: a fair coin in place of each score; looks earn what they do',
     usesGold: false,
     ownScale: true,
   },

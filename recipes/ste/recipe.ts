@@ -68,7 +68,7 @@ const rewards: Readonly<Record<'style' | 'format' | 'random', RewardInfo>> = {
     ownScale: true,
   },
   format: { ...CONTROLS.format, description: 'control: 1 for any style', ownScale: true },
-  random: { ...CONTROLS.random, ownScale: true },
+  random: { ...CONTROLS.random, description: 'control: a fair coin for any style', ownScale: true },
 };
 
 /** Running means: of the eraser's loss, nats a token, and of the probability that a stamped picture is real. */

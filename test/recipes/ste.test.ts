@@ -107,4 +107,11 @@ test('variants: styles by lot or one style without a stylist, and an eraser that
 test('controls pay every style alike, or by a coin', async () => {
   const { groups } = await play({ rewardFunction: 'format' });
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 0, 1]);
+  const drawn = await play({ rewardFunction: 'random', tasks: 6 });
+  const coins = drawn.groups.flatMap(({ samples }) =>
+    samples.map(({ outcome, rewards }) => [outcome, rewards.reward]),
+  );
+  expect(new Set(coins.map(String))).toEqual(new Set(['ok,0', 'ok,1', 'off-grammar,0']));
+  // The eraser is taught all the same.
+  expect(partsOf<SftPart>(drawn, 'main')[0]!.items).toHaveLength(18);
 });
