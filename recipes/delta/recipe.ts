@@ -14,7 +14,7 @@ import { ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { assignments, gradientsOf, selfNormalised, topHalf, weightsOf } from './token-weights.ts';
+import { assignments, dealtAnew, gradientsOf, selfNormalised, topHalf, weightsOf } from './token-weights.ts';
 
 const MAX_TOKENS = 64;
 
@@ -24,7 +24,7 @@ const VARIANTS = {
   'bottom-half': 'the other half is trained alone, each token by the whole advantage',
   'own-centroid':
     'a token weighs more the nearer it is to the centroid of its own side, wherever the other one is',
-  shuffled: 'control: the same weights, dealt to the round’s tokens at random',
+  shuffled: 'control: the same weights, dealt at random to the tokens of answers with an advantage',
 } as const;
 
 /** Values [tokens of all items] cut into those of each item. */
@@ -103,7 +103,8 @@ async function learn(
       figures,
     };
   }
-  const dealt = variant === 'shuffled' ? new Random(`${round.id}/weights`).shuffle(weights) : weights;
+  const dealt =
+    variant === 'shuffled' ? dealtAnew(tokens, weights, new Random(`${round.id}/weights`)) : weights;
   const each = perItem(items, selfNormalised(dealt));
   return {
     updates: solverUpdate(

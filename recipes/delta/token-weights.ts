@@ -2,6 +2,7 @@
  * How well a token tells answers that are reinforced from answers that are discouraged, by where its gradient lies between the centroids of both sides. A gradient is stood for by
  * v = (1 − p)·h, the row of its own token in the gradient with regard to the output projection, with p the token's probability and h the hidden state that it is drawn from.
  */
+import type { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
 import { sameExp } from '../../core/same-exp.ts';
@@ -117,4 +118,15 @@ export function topHalf(tokens: readonly TokenGradient[], weights: Numbers): num
   const order = [...sided].sort((a, b) => weights[b]! - weights[a]! || a - b);
   const top = new Set(order.slice(0, Math.ceil(order.length / 2)));
   return tokens.map((_, t) => Number(top.has(t)));
+}
+
+/** The weights [tokens] of those with A ≠ 0 dealt to them at random, so that they weigh as much together as before; the others keep theirs. */
+export function dealtAnew(
+  tokens: readonly TokenGradient[],
+  weights: readonly number[],
+  random: Random,
+): number[] {
+  const isSided = (t: number) => tokens[t]!.advantage !== 0;
+  const dealt = random.shuffle(weights.filter((_, t) => isSided(t))).values();
+  return weights.map((weight, t) => (isSided(t) ? dealt.next().value! : weight));
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PolicyPart } from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import {
   assignments,
+  dealtAnew,
   gradientsOf,
   selfNormalised,
   type TokenGradient,
@@ -65,6 +67,16 @@ test('weights are divided by their mean; the half that weighs most, of tokens wi
   expect(selfNormalised([0.8, 0.8, 1.2, 1.2])).toEqual(near([0.8, 0.8, 1.2, 1.2]));
   expect(selfNormalised([0.8, 1.0])).toEqual(near([8 / 9, 10 / 9]));
   expect(topHalf(onLine([0, 1], [0, -1], [0, 0], [0, 1]), [0.9, 1.1, 1.2, 0.9])).toEqual([1, 1, 0, 0]);
+});
+
+test('weights that are dealt anew stay among the tokens with an advantage, whose sum they keep', () => {
+  const tokens = onLine(...Array.from({ length: 9 }, (_, t): [number, number] => [t, (t % 3) - 1]));
+  const weights = tokens.map(({ advantage }, t) => (advantage ? 1 + t / 100 : 0.8));
+  const dealt = dealtAnew(tokens, weights, new Random('deal'));
+  const sided = (values: readonly number[]) => values.filter((_, t) => tokens[t]!.advantage);
+  expect(dealt.filter((_, t) => !tokens[t]!.advantage)).toEqual([0.8, 0.8, 0.8]);
+  expect([...sided(dealt)].sort()).toEqual(sided(weights));
+  expect(sided(dealt)).not.toEqual(sided(weights));
 });
 
 const taskOf = (prompt: string) => prompt.slice('<solve>'.length, prompt.indexOf('<sep>'));
