@@ -187,7 +187,7 @@ const described = {
   differences: [
     'Five drawn pictures and a policy of 0.2 million parameters stand in for videos of 48 frames and a model of 8 billion. The paper’s code has 15 damages and trains four; here are three of these and the opposite colours, in place of a picture that is zoomed out.',
     'The paper asks for seconds, and here for numbers of frames, of which a stretch has at least one, so that the smallest overlap is a frame.',
-    'Shapes have one colour, which nothing else has, and stand upright, up to three of each kind.',
+    'Shapes are bright cyan and stand upright, up to three of each kind.',
     'What training on puzzles does for other questions is measured by what falls in a held-out clip. Nobody asks that in training, as the paper does with its 17 benchmarks.',
   ],
   figures: {
