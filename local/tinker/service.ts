@@ -163,6 +163,8 @@ export class TinkerService {
         new ServedModel(asked.base, params, asked.rank, `adapter/${asked.seed ?? model}`),
       );
       session.models.add(model);
+      // It was given up if nothing was heard while this request waited; a model belongs to a session that is looked after.
+      this.#sessions.set(asked.session, session);
       return { json: { model_id: model, type: 'create_model' } };
     });
     return id;

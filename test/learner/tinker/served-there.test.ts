@@ -238,18 +238,23 @@ test('a request whose earlier one never comes fails when its model is given up',
   connection.close();
 });
 
-test('a client that could not be heard while a long job ran keeps its model', async () => {
+test('a client that could not be heard while a long job ran keeps its model, as does one that waited for it', async () => {
   const [busy, other] = [client(), client()];
   const model = await busy.createModel('base', 2, 5);
   const now = performance.now.bind(performance);
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 6 * 60_000);
+  let minutes = 6;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + minutes * 60_000);
   const made = other.createModel('base', 2, 5);
   await setTimeout(100);
-  await busy.ask(v.unknown(), 'session_heartbeat', {
-    session_id: model.id.replace(/:train:.*/, ''),
-    type: 'session_heartbeat',
-  });
-  await made;
+  // From here on the other one has been silent, too.
+  minutes = 12;
+  const beat = (client: TinkerClient, { id }: RemoteModel) =>
+    client.ask(v.unknown(), 'session_heartbeat', {
+      session_id: id.replace(/:train:.*/, ''),
+      type: 'session_heartbeat',
+    });
+  await beat(busy, model);
+  await beat(other, await made);
   clock.mockRestore();
   expect(await model.save('kept')).toBe(`tinker://${model.id}/weights/kept`);
   for (const connection of [busy, other]) connection.close();
