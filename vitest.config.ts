@@ -22,7 +22,7 @@ const ALONE = [
   'test/learner/{device-trial,engine-webgpu,gpu-features,pair-gradients}.test.ts',
   'test/mesh/{faster-miniflare-start,v8-flags}.test.ts',
   'test/nodes/close.test.ts',
-  'test/local/webgpu-round.test.ts',
+  'test/local/{tab-pages-elsewhere,webgpu-round}.test.ts',
   'test/trust/{paused-and-repeated,verify}.test.ts',
 ];
 
