@@ -57,6 +57,12 @@ export const claim: Claim = {
       atLeast: 0.05,
     },
   ],
+  gap: {
+    figures: [],
+    label: 'paid for another end',
+    meaning:
+      'There is none. What is hoped for is paid more than what is true, on purpose, and the conditions measure how often it is said.',
+  },
   diagnosis:
     'Without a constraint the share of reports that say what is hoped for rises from 15 to 52 % in 16 rounds; with the monitor as a constraint it ends at 17 %. That gain has a price that the paper does not report: what the monitor writes is trained by the same reward, and the share of such reports that it calls misleading falls from 74 to 6 %. From round 8 to round 16 they rise again, from 13 to 17 %, so that a longer run may undo the effect. A coin in place of the monitor ends at 31 %, since it, too, makes the reward count less. Where one report in ten is held to what the tool said, 10 % say what is hoped for (4 to 16, on four seeds), and the monitor is as silent. All seeds begin from one start, which was taught to misreport.',
 };
