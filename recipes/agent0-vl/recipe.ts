@@ -8,6 +8,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
+import { sameExp } from '../../core/same-exp.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { returnOf, spread, withEpisodeRewards } from '../../protocols/episode-credit.ts';
@@ -97,7 +98,7 @@ const confidenceOf = ({ sure }: Pick<Verdict, 'sure'>): number =>
 export function stepPay({ verdict, borneOut, repaired }: Step): number {
   const confidence = verdict ? confidenceOf(verdict) : CONFIDENCE.unsure;
   const score = verdict ? (verdict.right ? 1 : -1) : 0;
-  const gate = 1 / (1 + Math.exp(-CONFIDENCE.sharpness * (CONFIDENCE.bound - confidence)));
+  const gate = 1 / (1 + sameExp(-CONFIDENCE.sharpness * (CONFIDENCE.bound - confidence)));
   return PAY.tool * Number(borneOut) + score * confidence - (repaired ? gate * PAY.repair : 0);
 }
 

@@ -4,6 +4,7 @@ import { type RewardInfo, role } from '../../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { sameExp } from '../../core/same-exp.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { type AnswerReward, exactAndControls, payAnswers } from '../../protocols/answer-rewards.ts';
 import { asked } from '../../protocols/evaluate/asked.ts';
@@ -124,7 +125,7 @@ async function examined(context: RoundContext, { group, task, samples }: Rollout
   );
   const next = measured.values();
   return askedS.map((asked) => {
-    const probabilities = asked.map(() => Math.exp(next.next().value!.logProbabilities[0]!));
+    const probabilities = asked.map(() => sameExp(next.next().value!.logProbabilities[0]!));
     return probabilities.length ? drawingPay(probabilities, variant) : 0;
   });
 }

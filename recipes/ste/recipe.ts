@@ -60,17 +60,6 @@ const VARIANTS = {
   [BLIND]: 'control: the eraser is taught what was drawn on another picture than it sees',
 } as const;
 
-const rewards: Readonly<Record<'style' | 'format' | 'random', RewardInfo>> = {
-  style: {
-    description: 'how near an eraser’s loss is to twice its mean, and how real the stamped picture looks',
-    usesGold: false,
-    labelFree: true,
-    ownScale: true,
-  },
-  format: { ...CONTROLS.format, description: 'control: 1 for any style', ownScale: true },
-  random: { ...CONTROLS.random, description: 'control: a fair coin for any style', ownScale: true },
-};
-
 /** Running means: of the eraser's loss, nats a token, and of the probability that a stamped picture is real. */
 const state = v.object({ loss: finite, real: finite });
 type State = v.InferOutput<typeof state>;
@@ -79,15 +68,40 @@ type State = v.InferOutput<typeof state>;
 export const difficultyPay = (loss: number, usual: number): number =>
   Math.max(-1, 1 - Math.abs(1 - sameExp(loss - HARD * usual)));
 
-/** What a style earns. `real`: the probability that its picture is real; null where nobody can tell yet. */
-export function stylePay(
-  { loss, real }: { readonly loss: number; readonly real: number | null },
-  usual: State,
-  variant?: string,
-): number {
+interface Found {
+  /** The eraser's loss, nats a token. */
+  readonly loss: number;
+  /** The probability that the stamped picture is real; null where nobody can tell yet. */
+  readonly real: number | null;
+}
+
+/** What a style earns. */
+export function stylePay({ loss, real }: Found, usual: State, variant?: string): number {
   const difficulty = variant === 'no-difficulty' ? 0 : difficultyPay(loss, usual.loss);
   return variant === 'no-realism' || real === null ? difficulty : difficulty + REALISM * (real - usual.real);
 }
+
+interface StyleReward extends RewardInfo {
+  /** What the style of a sample earns. */
+  readonly worth: (sample: string, found: Found, usual: State, variant: string | undefined) => number;
+}
+
+const rewards: Readonly<Record<'style' | 'format' | 'random', StyleReward>> = {
+  style: {
+    description: 'how near an eraser’s loss is to twice its mean, and how real the stamped picture looks',
+    usesGold: false,
+    labelFree: true,
+    ownScale: true,
+    worth: (_, found, usual, variant) => stylePay(found, usual, variant),
+  },
+  format: { ...CONTROLS.format, description: 'control: 1 for any style', ownScale: true, worth: () => 1 },
+  random: {
+    ...CONTROLS.random,
+    description: 'control: a fair coin for any style',
+    ownScale: true,
+    worth: (sample) => Number(coinOf(sample)),
+  },
+};
 
 /** The style in which a drawing is stamped for a sample; null where it writes none. */
 function styleOf({ id, ids, outcome }: Sample, decode: LearnTools['decode'], variant?: string): Style | null {
@@ -124,7 +138,7 @@ async function rollOut(context: RoundContext, tasks: readonly AdmittedTask[]): P
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const { tokenizer, round } = context;
   const { variant, rewardFunction } = round.settings;
-  rewardNamed(rewards, rewardFunction);
+  const { worth } = rewardNamed(rewards, rewardFunction);
   const before = readState(state, await context.recipeState());
   const stampedS = groups.flatMap(({ group, task, samples }) =>
     samples.flatMap((sample) => {
@@ -165,12 +179,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
     const samples = group.samples.map((sample) => {
       const one = found.get(sample.id);
       if (!one) return { ...sample, rewards: { reward: 0 } };
-      const reward =
-        rewardFunction === 'random'
-          ? Number(coinOf(sample.id))
-          : rewardFunction === 'format'
-            ? 1
-            : stylePay(one, usual, variant);
+      const reward = worth(sample.id, one, usual, variant);
       return { ...sample, rewards: { reward, loss: one.loss, real: one.real } };
     });
     // Whether the world has the style: for monitors, since no reward knows.
@@ -183,7 +192,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
 }
 
 /** Means of what was found; the critic is taken to know nothing where it has not said anything. */
-const usualOf = (found: readonly { readonly loss: number; readonly real: number | null }[]): State => {
+const usualOf = (found: readonly Found[]): State => {
   const known = found.flatMap(({ real }) => real ?? []);
   return {
     loss: found.length ? mean(found.map(({ loss }) => loss)) : 0,

@@ -2,6 +2,7 @@
  * Rewards of a proposer for a task, as functions of a probe's statistic: p = share of solver attempts that succeed, or that agree
  * with the majority. All pay most for tasks at the edge of what the solver can do; whether a task is valid is decided elsewhere.
  */
+import { sameExp } from '../../same-exp.ts';
 import type { Numbers } from '../types.ts';
 
 /** 4p(1 − p): 1 at p = ½, 0 at both ends (verifiers' proposer-solver). */
@@ -22,7 +23,7 @@ export const penalisedDifficulty = (p: number, alpha = 0.8): number =>
 
 /** exp(−(H − centre)²/(2·width²)): a smooth band on the entropy (nats) of the solver's answers (EvoLMM: .90, .35). */
 export const entropyBand = (entropy: number, centre = 0.9, width = 0.35): number =>
-  Math.exp(-((entropy - centre) ** 2) / (2 * width ** 2));
+  sameExp(-((entropy - centre) ** 2) / (2 * width ** 2));
 
 /** Entropy (nats) of a discrete distribution given by counts; 0 for no counts. */
 export function entropyOfCounts(counts: Numbers): number {
