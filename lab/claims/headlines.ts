@@ -70,6 +70,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   specs: { condition: 0 },
   spin: { condition: 0 },
   spine: { condition: 0 },
+  spiral: { condition: 0 },
   sppo: { condition: 0 },
   'srpo-route': { condition: 1 },
   ssp: { condition: 1 },

@@ -46,6 +46,7 @@ import { claim as spark } from './spark.ts';
 import { claim as specs } from './specs.ts';
 import { claim as spin } from './spin.ts';
 import { claim as spine } from './spine.ts';
+import { claim as spiral } from './spiral.ts';
 import { claim as sppo } from './sppo.ts';
 import { claim as srpoRoute } from './srpo-route.ts';
 import { claim as ssp } from './ssp.ts';
@@ -112,6 +113,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   specs,
   spin,
   spine,
+  spiral,
   sppo,
   'srpo-route': srpoRoute,
   ssp,
@@ -124,8 +126,8 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   tango,
   trace,
   trio,
-  'trio-in-composition': trioInComposition,
   'trio-frontier': trioFrontier,
+  'trio-in-composition': trioInComposition,
   ttcs,
   ttrl,
   'verifier-training': verifierTraining,
