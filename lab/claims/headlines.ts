@@ -6,6 +6,7 @@ import type { Headline } from '../rule/claim.ts';
 
 export const HEADLINES: Readonly<Record<string, Headline>> = {
   aprm: { condition: 0 },
+  asl: { condition: 0 },
   azr: { condition: 5 },
   cepo: {
     condition: 3,

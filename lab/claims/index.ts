@@ -2,6 +2,7 @@
 import { recipes } from 'rollmesh/recipes';
 import { type Claim, type ClaimedRegistry, claimedRegistry } from '../rule/claim.ts';
 import { claim as aprm } from './aprm.ts';
+import { claim as asl } from './asl.ts';
 import { claim as azr } from './azr.ts';
 import { claim as cepo } from './cepo.ts';
 import { claim as coReward } from './co-reward.ts';
@@ -70,6 +71,7 @@ import { claim as writingZero } from './writing-zero.ts';
 
 const CLAIMS: Readonly<Record<string, Claim>> = {
   aprm,
+  asl,
   azr,
   cepo,
   'co-reward': coReward,
