@@ -22,6 +22,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
     untestable:
       'the start writes right proofs greedily and its reports of issues are sound, which leaves nothing for a meta-verifier to mend',
   },
+  epo: { condition: 0 },
   eva: { condition: 0 },
   evoenv: { condition: 0 },
   evolmm: { condition: 0 },
@@ -35,6 +36,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   laser: { condition: 1 },
   'llama-rl': { condition: 4 },
   mae: { condition: 2 },
+  'mars-games': { condition: 0 },
   'mr-rlvr': { condition: 1 },
   'one-shot': { condition: 0 },
   prime: { condition: 2 },

@@ -10,6 +10,7 @@ import { claim as cosplay } from './cosplay.ts';
 import { claim as cotMonitor } from './cot-monitor.ts';
 import { claim as dapo } from './dapo.ts';
 import { claim as dsmathV2 } from './dsmath-v2.ts';
+import { claim as epo } from './epo.ts';
 import { claim as eva } from './eva.ts';
 import { claim as evoenv } from './evoenv.ts';
 import { claim as evolmm } from './evolmm.ts';
@@ -20,6 +21,7 @@ import { claim as igrpo } from './igrpo.ts';
 import { claim as laser } from './laser.ts';
 import { claim as llamaRl } from './llama-rl.ts';
 import { claim as mae } from './mae.ts';
+import { claim as marsGames } from './mars-games.ts';
 import { claim as mrRlvr } from './mr-rlvr.ts';
 import { claim as oneShot } from './one-shot.ts';
 import { claim as prime } from './prime.ts';
@@ -79,6 +81,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   'cot-monitor': cotMonitor,
   dapo,
   'dsmath-v2': dsmathV2,
+  epo,
   eva,
   evoenv,
   evolmm,
@@ -88,6 +91,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   laser,
   'llama-rl': llamaRl,
   mae,
+  'mars-games': marsGames,
   'mr-rlvr': mrRlvr,
   'one-shot': oneShot,
   prime,
