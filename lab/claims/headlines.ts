@@ -26,6 +26,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   eva: { condition: 0 },
   evoenv: { condition: 0 },
   evolmm: { condition: 0 },
+  fate: { condition: 0 },
   'fb-align': { condition: 0 },
   genrm: { condition: 0 },
   igrpo: {

@@ -14,6 +14,7 @@ import { claim as epo } from './epo.ts';
 import { claim as eva } from './eva.ts';
 import { claim as evoenv } from './evoenv.ts';
 import { claim as evolmm } from './evolmm.ts';
+import { claim as fate } from './fate.ts';
 import { claim as fbAlign } from './fb-align.ts';
 import { claim as genrm } from './genrm.ts';
 import { HEADLINES } from './headlines.ts';
@@ -85,6 +86,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   eva,
   evoenv,
   evolmm,
+  fate,
   'fb-align': fbAlign,
   genrm,
   igrpo,
