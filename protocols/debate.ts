@@ -7,6 +7,7 @@ import type { Remark } from '../core/game/verbs.ts';
 import { deriveId } from '../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../core/recipe/round-context.ts';
 import { rendered, type TaskFamily } from '../core/recipe/task-family.ts';
+import { majority } from '../core/rl/rewards/index.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { Maybe } from '../core/rl/types.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
@@ -211,12 +212,18 @@ export const DEBATE_FIGURES = {
   firstTurn:
     'Share of exact answers in the first turn of debates of held-out tasks, one sampled debate each.',
   lastTurn: 'Share of exact answers in the last turn of these debates.',
+  alone:
+    'Share of the same tasks at which the answer that the first agent gives most often, asked alone as many times as a debate has answers, is exact.',
 } as const;
 
-/** Debates of held-out tasks, one each: how those answer who speak first, and those who speak last. */
+/**
+ * Debates of held-out tasks, one each: how those answer who speak first, and those who speak last. Beside them a vote among answers of the first agent
+ * alone, as many as a debate has.
+ */
 async function debateFigures(
   game: Parameters<typeof debate>[0],
   context: EvaluationContext,
+  role: string,
   turns: Turns,
 ): Promise<Record<keyof typeof DEBATE_FIGURES, number>> {
   const tasks = game.tests(context.evaluationTasks).slice(0, EXAMINED);
@@ -240,7 +247,21 @@ async function debateFigures(
       });
     }),
   );
-  return { firstTurn: mean(first!), lastTurn: mean(last!) };
+  const answers = turns.flat().filter(({ reviews }) => !reviews).length;
+  const alone = await samplePrompts(
+    stage,
+    role,
+    asked.map(({ group, task }) => ({
+      ...asking(game, stage, 'solve', { task }),
+      sampleIds: Array.from({ length: answers }, (_, i) => rolloutId(group, 'alone', i)),
+    })),
+  );
+  const votes = asked.map((task, t) => {
+    const given = parseGroup(game.family, context, { round: '', ...task, samples: alone[t]! });
+    const winner = majority(given.map((solution) => (solution.ok ? solution.value.answer : null)));
+    return Number(winner !== null && family.answerIsExact(task.task, { steps: [], answer: winner.answer }));
+  });
+  return { firstTurn: mean(first!), lastTurn: mean(last!), alone: mean(votes) };
 }
 
 /** How a role answers held-out tasks alone, and how tasks are answered in debates. */
@@ -257,5 +278,5 @@ export const evaluateDebates = async (
       temperature: 1,
       tasks: game.tests(context.evaluationTasks),
     }),
-    await debateFigures(game, context, turns),
+    await debateFigures(game, context, role, turns),
   );

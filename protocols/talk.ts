@@ -175,11 +175,8 @@ export const meanReplies = (groups: readonly Pick<RolloutGroup, 'samples'>[]): n
   mean(groups.flatMap(({ samples }) => episodesOf(samples).map((turns) => turns.length)));
 
 /** Talks with the users of held-out tasks, greedy and sampled: how many leave with all that they wanted, and in what mood. */
-export async function evaluateTalks(
-  game: TalkGame,
-  context: EvaluationContext,
-  temper: Temper = TEMPERS.guarded,
-): Promise<Evaluation> {
+export async function evaluateTalks(game: TalkGame, context: EvaluationContext): Promise<Evaluation> {
+  const temper = TEMPERS.guarded;
   const tasks = game.tests(context.evaluationTasks);
   const speaker = { renderer: context.renderer, decode: context.tokenizer.decode };
   const examined = async (temperature: number) => {

@@ -99,7 +99,8 @@ const written: RecipeOver<'reply'> = {
         judgeTalks(game, context, group, rewards, temperOf(context.round.settings.variant)),
       ),
     learn,
-    evaluate: (context) => evaluateTalks(game, context, temperOf(context.round.settings.variant)),
+    // Whatever users it was trained with, it is examined with the same ones.
+    evaluate: (context) => evaluateTalks(game, context),
   }),
   elsewhere: {
     method: {
