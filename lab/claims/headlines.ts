@@ -38,6 +38,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   'llama-rl': { condition: 4 },
   mae: { condition: 2 },
   'mars-games': { condition: 0 },
+  'mars-research': { condition: 0 },
   'mr-rlvr': { condition: 1 },
   'one-shot': { condition: 0 },
   prime: { condition: 2 },

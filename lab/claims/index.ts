@@ -23,6 +23,7 @@ import { claim as laser } from './laser.ts';
 import { claim as llamaRl } from './llama-rl.ts';
 import { claim as mae } from './mae.ts';
 import { claim as marsGames } from './mars-games.ts';
+import { claim as marsResearch } from './mars-research.ts';
 import { claim as mrRlvr } from './mr-rlvr.ts';
 import { claim as oneShot } from './one-shot.ts';
 import { claim as prime } from './prime.ts';
@@ -94,6 +95,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   'llama-rl': llamaRl,
   mae,
   'mars-games': marsGames,
+  'mars-research': marsResearch,
   'mr-rlvr': mrRlvr,
   'one-shot': oneShot,
   prime,
