@@ -5,6 +5,7 @@ export const START_HASHES: Readonly<Record<string, string>> = {
   'arithmetic-base': 'fb499d22ef310b40e6b0dbde710fc8d041d4fbb25da4a916da93f1fc56a6fe35',
   'arithmetic-chains': '982dfe9403988febed308ce467f004e159e7fdc0790ad7b3ea12cd070eceed31',
   'arithmetic-checking': '843ec3c0c739dd83066bddca2b94552c02e937dbf4e9de6f2b1f5a8d67b0ac42',
+  'arithmetic-debating': '34751ef72aabc98f5b7228eed3bde27ba4484186b6e8d7cacd349f3b1b945a2d',
   'arithmetic-judges': 'e8eefbc97fa1501c5e873023483641961d3e74efa5a86530371204910140c302',
   'arithmetic-late-slips': '84abf3c6eefd58def0c3453639af63a7fcd44b2b026ec5810c46bb5db4f93185',
   'arithmetic-overthinking': '4c8b9bd93369742765b38aed99eda2757130d30c7fb595461f497c6d4114d359',

@@ -57,6 +57,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
     roles: ['solver', 'segmenter', 'scorer'],
   },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
+  'arithmetic-debating': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-reading': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-variants': { families: ARITHMETIC, roles: ['proposer', 'solver'] },

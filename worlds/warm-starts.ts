@@ -5,6 +5,7 @@
 import type { Random } from '../core/random.ts';
 import { demonstrateAided } from './arithmetic/aided.ts';
 import { demonstrateChecking } from './arithmetic/checking.ts';
+import { gates as debatingGates } from './arithmetic/debating-gates.ts';
 import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts';
 import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
@@ -266,6 +267,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'arithmetic-verbose': { demonstrate: demonstrateVerbose, from: 'arithmetic-base', steps: 700 },
   // A hint's few tokens are copied, and little else.
   'arithmetic-aided': { demonstrate: demonstrateAided, from: 'arithmetic-step-slips', steps: 900, batch: 64 },
+  // Reads what arithmetic-aided reads, and is wrong on more than half of the chains however it is asked, so that debates and users have something to teach.
+  'arithmetic-debating': {
+    demonstrate: demonstrateAided,
+    from: 'arithmetic-undertrained',
+    steps: 600,
+    batch: 64,
+    learningRate: 1.5e-3,
+    storage: 'BF16',
+    gates: debatingGates,
+  },
   // Attempts are copied, which takes longer to learn than sums do.
   'arithmetic-revising': {
     demonstrate: demonstrateRevising,
