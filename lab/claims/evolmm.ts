@@ -1,6 +1,6 @@
 /** The claim of EvoLMM: pay that grows with agreement teaches a model that sees more than pay for a majority, on questions that it asks itself. */
 import type { Claim } from '../rule/claim.ts';
-import { coinArm, doesNotRise, endsAbove, rises } from '../rule/conditions.ts';
+import { coinArm, doesNotRise, endsAbove, rises, seesMore } from '../rule/conditions.ts';
 import { atEnd, curveOf, early, lately } from '../rule/curves.ts';
 
 /** The least difference of accuracy that is of interest; the paper’s gains are two to three points. */
@@ -40,11 +40,7 @@ export const claim: Claim = {
       measure: (r, s) => atEnd(r, 'evolmm', s, 'sampled') - curveOf(r, 'evolmm', s)[0]!,
       atLeast: LEAST,
     },
-    {
-      description: 'evolmm: greedy accuracy at the end above that with other pictures',
-      measure: (r, s) => atEnd(r, 'evolmm', s) - atEnd(r, 'evolmm', s, 'otherPictures'),
-      atLeast: LEAST,
-    },
+    seesMore('evolmm', LEAST),
     {
       description: 'evolmm: share of questions that have an answer, last five rounds less first three',
       measure: (r, s) => lately(r, 'evolmm', s, 'answerable') - early(r, 'evolmm', s, 'answerable'),

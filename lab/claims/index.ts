@@ -1,6 +1,8 @@
 /** The claims of the shipped recipes, by their names: the recipe's, or another one where a recipe has several. */
 import { recipes } from 'rollmesh/recipes';
 import { type Claim, type ClaimedRegistry, claimedRegistry } from '../rule/claim.ts';
+import { claim as agent0Vl } from './agent0-vl.ts';
+import { claim as alphagrpo } from './alphagrpo.ts';
 import { claim as aprm } from './aprm.ts';
 import { claim as asl } from './asl.ts';
 import { claim as azr } from './azr.ts';
@@ -16,7 +18,9 @@ import { claim as evoenv } from './evoenv.ts';
 import { claim as evolmm } from './evolmm.ts';
 import { claim as fate } from './fate.ts';
 import { claim as fbAlign } from './fb-align.ts';
+import { claim as genevolve } from './genevolve.ts';
 import { claim as genrm } from './genrm.ts';
+import { claim as gvu } from './gvu.ts';
 import { HEADLINES } from './headlines.ts';
 import { claim as igrpo } from './igrpo.ts';
 import { claim as laser } from './laser.ts';
@@ -38,8 +42,10 @@ import { claim as rise } from './rise.ts';
 import { claim as rlp } from './rlp.ts';
 import { claim as rlsp } from './rlsp.ts';
 import { claim as rrpo } from './rrpo.ts';
+import { claim as rsEot } from './rs-eot.ts';
 import { claim as sage } from './sage.ts';
 import { claim as sar } from './sar.ts';
+import { claim as scVla } from './sc-vla.ts';
 import { claim as scir } from './scir.ts';
 import { claim as scma } from './scma.ts';
 import { claim as sdZero } from './sd-zero.ts';
@@ -54,9 +60,11 @@ import { claim as spine } from './spine.ts';
 import { claim as spiral } from './spiral.ts';
 import { claim as sppo } from './sppo.ts';
 import { claim as srpoRoute } from './srpo-route.ts';
+import { claim as srpoVla } from './srpo-vla.ts';
 import { claim as ssp } from './ssp.ts';
 import { claim as ssrSwe } from './ssr-swe.ts';
 import { claim as ssrZero } from './ssr-zero.ts';
+import { claim as ste } from './ste.ts';
 import { claim as stp } from './stp.ts';
 import { claim as svs } from './svs.ts';
 import { claim as sws } from './sws.ts';
@@ -69,11 +77,14 @@ import { claim as trioInComposition } from './trio-in-composition.ts';
 import { claim as ttcs } from './ttcs.ts';
 import { claim as ttrl } from './ttrl.ts';
 import { claim as verifierTraining } from './verifier-training.ts';
+import { claim as videossr } from './videossr.ts';
 import { claim as visionZero } from './vision-zero.ts';
 import { claim as weakSup } from './weak-sup.ts';
 import { claim as writingZero } from './writing-zero.ts';
 
 const CLAIMS: Readonly<Record<string, Claim>> = {
+  'agent0-vl': agent0Vl,
+  alphagrpo,
   aprm,
   asl,
   azr,
@@ -89,7 +100,9 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   evolmm,
   fate,
   'fb-align': fbAlign,
+  genevolve,
   genrm,
+  gvu,
   igrpo,
   laser,
   'llama-rl': llamaRl,
@@ -110,8 +123,10 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   rlp,
   rlsp,
   rrpo,
+  'rs-eot': rsEot,
   sage,
   sar,
+  'sc-vla': scVla,
   scir,
   scma,
   'sd-zero': sdZero,
@@ -126,9 +141,11 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   spiral,
   sppo,
   'srpo-route': srpoRoute,
+  'srpo-vla': srpoVla,
   ssp,
   'ssr-swe': ssrSwe,
   'ssr-zero': ssrZero,
+  ste,
   stp,
   svs,
   sws,
@@ -141,6 +158,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   ttcs,
   ttrl,
   'verifier-training': verifierTraining,
+  videossr,
   'vision-zero': visionZero,
   'weak-sup': weakSup,
   'writing-zero': writingZero,

@@ -1,6 +1,6 @@
 /** The claim of Vision-Zero: a game about pictures, played against oneself, teaches a policy to see. */
 import type { Claim } from '../rule/claim.ts';
-import { coinArm, endsAbove, neverRises, rises } from '../rule/conditions.ts';
+import { coinArm, endsAbove, neverRises, rises, seesMore } from '../rule/conditions.ts';
 import { atEnd, curveOf } from '../rule/curves.ts';
 
 /** The least difference of accuracy that is of interest; the paper’s mean gain is three points. */
@@ -37,11 +37,7 @@ export const claim: Claim = {
     neverRises('random', 0.05, FOUND),
   ],
   observations: [
-    {
-      description: 'vision-zero: greedy accuracy at the end above that with other pictures',
-      measure: (r, s) => atEnd(r, 'vision-zero', s) - atEnd(r, 'vision-zero', s, 'otherPictures'),
-      atLeast: LEAST,
-    },
+    seesMore('vision-zero', LEAST),
     {
       description:
         'sampled accuracy at the end of vision-zero above the greedy accuracy of the start, which needs no training',

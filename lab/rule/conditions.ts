@@ -79,3 +79,10 @@ const control =
 export const doesNotRise = control(rise, 'has not risen at the end');
 /** No evaluation of the control is higher than the first. */
 export const neverRises = control(highest, 'never rises');
+
+/** What the policy answers greedily, above what it answers where other pictures are shown in place of those that are asked about. */
+export const seesMore = (arm: string, by: number): Condition => ({
+  description: `${arm}: greedy accuracy at the end above that with other pictures`,
+  measure: (results, seed) => atEnd(results, arm, seed) - atEnd(results, arm, seed, 'otherPictures'),
+  atLeast: by,
+});
