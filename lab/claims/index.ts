@@ -8,6 +8,7 @@ import { claim as asl } from './asl.ts';
 import { claim as azr } from './azr.ts';
 import { claim as cepo } from './cepo.ts';
 import { claim as coReward } from './co-reward.ts';
+import { claim as comas } from './comas.ts';
 import { claim as cosplay } from './cosplay.ts';
 import { claim as cotMonitor } from './cot-monitor.ts';
 import { claim as dapo } from './dapo.ts';
@@ -26,8 +27,10 @@ import { claim as igrpo } from './igrpo.ts';
 import { claim as laser } from './laser.ts';
 import { claim as llamaRl } from './llama-rl.ts';
 import { claim as mae } from './mae.ts';
+import { claim as maporl } from './maporl.ts';
 import { claim as marsGames } from './mars-games.ts';
 import { claim as marsResearch } from './mars-research.ts';
+import { claim as marti } from './marti.ts';
 import { claim as mrRlvr } from './mr-rlvr.ts';
 import { claim as oneShot } from './one-shot.ts';
 import { claim as prime } from './prime.ts';
@@ -41,6 +44,7 @@ import { claim as rewardharness } from './rewardharness.ts';
 import { claim as rise } from './rise.ts';
 import { claim as rlp } from './rlp.ts';
 import { claim as rlsp } from './rlsp.ts';
+import { claim as rlver } from './rlver.ts';
 import { claim as rrpo } from './rrpo.ts';
 import { claim as rsEot } from './rs-eot.ts';
 import { claim as sage } from './sage.ts';
@@ -90,6 +94,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   azr,
   cepo,
   'co-reward': coReward,
+  comas,
   cosplay,
   'cot-monitor': cotMonitor,
   dapo,
@@ -107,8 +112,10 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   laser,
   'llama-rl': llamaRl,
   mae,
+  maporl,
   'mars-games': marsGames,
   'mars-research': marsResearch,
+  marti,
   'mr-rlvr': mrRlvr,
   'one-shot': oneShot,
   prime,
@@ -122,6 +129,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   rise,
   rlp,
   rlsp,
+  rlver,
   rrpo,
   'rs-eot': rsEot,
   sage,
