@@ -162,7 +162,7 @@ export async function playRun(
         ended = summary;
       },
     },
-    { ...HELD_OUT, ...(examine === undefined ? {} : { most: examine }) },
+    { ...HELD_OUT, ...(examine === undefined ? {} : { examined: examine }) },
     await recipes(),
     readSecrets('.').REWARD_SECRET,
   );

@@ -37,6 +37,8 @@ export interface EvaluationTasks {
   readonly heldOut: boolean;
   /** The most tasks of each family: a check that everything runs needs few. */
   readonly most: number;
+  /** The most of them that an evaluation asks, where those are fewer; a recipe that trains on its test tasks trains on all. */
+  readonly examined?: number;
 }
 /** The default tasks of an evaluation: all that are held out. */
 export const HELD_OUT: EvaluationTasks = { heldOut: true, most: Number.POSITIVE_INFINITY };

@@ -8,7 +8,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { type AskService, scores, serviceKey } from '../../core/net/reward-service.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openRoundContext, type RoundContextParts } from '../../core/recipe/round-context.ts';
-import type { EvaluationTasks } from '../../core/recipe/split.ts';
+import { type EvaluationTasks, HELD_OUT } from '../../core/recipe/split.ts';
 import { type PolicyText, textOf } from '../../core/renderer/policy-text.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { evaluateVersion, reportRound } from '../../core/round/round-report.ts';
@@ -201,7 +201,9 @@ const evaluate = (
   version: number,
   start?: EvaluationReport,
 ): Promise<EvaluationReport> => {
-  const parts = partsOf(run, roundOf(run.settings, run.roles, version + 1, version));
+  const { evaluationTasks: { heldOut, most, examined = most } = HELD_OUT } = run;
+  const asked = { ...run, evaluationTasks: { heldOut, most: Math.min(most, examined) } };
+  const parts = partsOf(asked, roundOf(run.settings, run.roles, version + 1, version));
   return evaluateVersion(run.recipe, parts, version, kept, start);
 };
 
