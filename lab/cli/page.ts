@@ -199,6 +199,48 @@ const columnsTable = ({ arms, columns, gap: gapTo }: Pick<Judged, 'arms' | 'colu
   ...(gapTo ? [`Reward − gold: ${gapTo.meaning}`, ''] : []),
 ];
 
+/** The curves of each arm at the end of its runs, mean and range over the seeds in percent. */
+function endsTable(record: Judged): string[] {
+  const drawn = Object.entries(picturesOf(record));
+  return [
+    `| arm | ${drawn.map(([, title]) => title).join(' | ')} | what it is |`,
+    `|---|${drawn.map(() => '---|').join('')}---|`,
+    ...record.arms.map(({ name, runs, description }) => {
+      const cells = drawn.map(([figure]) => spread(runs.map((run) => ofPoint(run.heldout.at(-1), figure))));
+      return `| ${[name, ...cells, description].join(' | ')} |`;
+    }),
+    '',
+  ];
+}
+
+/** What was measured of a claim, in short: for the page of its recipe. */
+export function resultText(record: Judged): string {
+  const { claim, verdict, headline, settings, seeds, rounds, registration: under } = record;
+  const sizes = settings.tokens
+    ? `${settings.tokens.toLocaleString('en')} sampled tokens, at most ${rounds} rounds`
+    : `${rounds} rounds`;
+  return [
+    claim,
+    '',
+    `**${verdict}.** ${headlineCell(record)} (mean over the seeds, 95 % interval).${headline.untestable ? ` Untestable: ${headline.untestable}.` : ''}`,
+    '',
+    `${under ? `Registered in commit ${under.commit} at ${under.at}, then played` : 'Played before there were registrations'}: ${sizes}, seeds ${seeds.join(', ')}. At the end, in percent, mean and range over seeds:`,
+    '',
+    ...endsTable(record),
+  ].join('\n');
+}
+
+/** The file of the picture whose curves the headline compares: the one that it names, or the claim's first. */
+export function headlineFigure(record: Judged): string | undefined {
+  const { description } = record.conditions[record.headline.condition]!;
+  const figures = Object.keys(picturesOf(record));
+  const named = figures
+    .filter((figure) => description.includes(figure))
+    .sort((a, b) => description.indexOf(a) - description.indexOf(b));
+  const [figure = figures[0]] = named;
+  return figure && pictureName(record.recipe, figure);
+}
+
 function section(record: Judged, { diagnosis, along, startPolicy }: Told): string {
   const { recipe, claim, verdict, headline, conditions, observations, arms } = record;
   const { machine, seeds, rounds, settings } = record;
@@ -214,13 +256,7 @@ function section(record: Judged, { diagnosis, along, startPolicy }: Told): strin
     '',
     `${settings.tokens ? `${settings.tokens.toLocaleString('en')} sampled tokens, at most ` : ''}${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. ${startPolicy ? `All runs begin from \`${startPolicy}\`. ` : ''}Version 0, seed ${seeds[0]}: ${began.join('; ')}. In percent, mean and range over seeds, at the end:`,
     '',
-    `| arm | ${drawn.map(([, title]) => title).join(' | ')} | what it is |`,
-    `|---|${drawn.map(() => '---|').join('')}---|`,
-    ...arms.map(({ name, runs, description }) => {
-      const cells = drawn.map(([figure]) => spread(runs.map((run) => ofPoint(run.heldout.at(-1), figure))));
-      return `| ${[name, ...cells, description].join(' | ')} |`;
-    }),
-    '',
+    ...endsTable(record),
     'From start to end, with the 95 % interval of the change; accuracies in percent, tokens in millions a run:',
     '',
     ...columnsTable(record),

@@ -29,6 +29,8 @@ const fields = {
   recipe: select('recipe'),
   reward: select('reward'),
   variant: select('variant'),
+  freeze: select('freeze'),
+  start: select('start-policy'),
   seed: input('seed'),
   rounds: input('rounds'),
   tasks: input('tasks'),
@@ -52,6 +54,9 @@ const ask = (asked: Asked, transfer: Transferable[] = []): void => asking.postMe
 
 let recipes: readonly OfferedRecipe[] = [];
 let onQuestions: readonly string[] = [];
+let starts: readonly string[] = [];
+/** The picture of the registered run that the link names. */
+let registered = '';
 let points: Point[] = [];
 /** The run that the thread has begun; its settings cannot change any more, but its rounds can grow. */
 let played: TrySettings | undefined;
@@ -63,6 +68,9 @@ const settingsOf = (): TrySettings => ({
   recipe: fields.recipe.value,
   reward: fields.reward.value,
   variant: fields.variant.value,
+  freeze: fields.freeze.value,
+  start: fields.start.value,
+  registered,
   seed: fields.seed.valueAsNumber,
   rounds: fields.rounds.valueAsNumber,
   tasks: fields.tasks.valueAsNumber,
@@ -103,12 +111,15 @@ const options = (list: HTMLSelectElement, values: readonly string[], value: stri
 
 /** The recipes that fit what is chosen, the rewards of the recipe, and the address. */
 function showSettings(
-  asked: { readonly [Name in 'recipe' | 'reward' | 'variant']?: string | undefined } = {},
+  asked: {
+    readonly [Name in 'recipe' | 'reward' | 'variant' | 'freeze' | 'start']?: string | undefined;
+  } = {},
 ): void {
   const withQuestions = (files.questions.files?.length ?? 0) > 0;
   const names = withQuestions ? onQuestions : recipes.map(({ name }) => name);
   options(fields.recipe, names, asked.recipe ?? fields.recipe.value);
   const recipe = withQuestions ? undefined : chosen();
+  fields.group.min = String(Math.min(2, recipe?.groupSize ?? 2));
   byId('recipe-about').textContent = recipe?.summary ?? 'Played over your questions.';
   const rewards = Object.keys(recipe?.rewards ?? {});
   options(fields.reward, withQuestions ? ['the recipe’s own'] : rewards, asked.reward ?? fields.reward.value);
@@ -119,22 +130,53 @@ function showSettings(
     asked.variant ?? fields.variant.value,
   );
   byId('variant-about').textContent = recipe?.variants[fields.variant.value] ?? '';
+  // Several roles at once, and another start policy, come from a link alone.
+  const frozen = asked.freeze ?? fields.freeze.value;
+  const freezable = recipe?.freezable ?? [];
+  const together = frozen.includes(',') && frozen.split(',').every((role) => freezable.includes(role));
+  options(fields.freeze, ['', ...freezable, ...(together ? [frozen] : [])], frozen);
+  const from = asked.start ?? fields.start.value;
+  options(fields.start, recipe && starts.includes(from) ? ['', from] : [''], from);
   showLink();
+}
+
+/** Says what a link asks for and the page does not have, in whose place stands what it has. */
+function sayMissing(asked: ReturnType<typeof settingsIn>): void {
+  const names = ['recipe', 'reward', 'variant', 'freeze', 'start'] as const;
+  const missing = names.flatMap((name) =>
+    asked[name] && asked[name] !== fields[name].value ? [`${name} ${asked[name]}`] : [],
+  );
+  if (missing.length)
+    trouble(
+      `The link asks for ${missing.join(', ')}, which this page does not have. The settings below are played in its place.`,
+    );
 }
 
 /** The address, and the command that comes to the same bytes: of the settings, or of a run that was gone on with. */
 function showLink(settings = settingsOf()): void {
   if (!element('play', HTMLFormElement).checkValidity()) return;
   history.replaceState(null, '', hashOf(settings));
-  const { recipe, reward, variant, seed, rounds, tasks, group } = settings;
+  const { recipe, reward, variant, freeze, start: from, seed, rounds, tasks, group } = settings;
   byId('in-node').hidden = Object.values(files).some((file) => file.files?.length);
   const isDefault = reward === Object.keys(chosen()?.rewards ?? {})[0];
   byId('same').textContent = [
     `npx rollmesh start --in-process --engine kernels --recipe ${recipe}`,
     ...(isDefault ? [] : [`--reward ${reward}`]),
     ...(variant ? [`--variant ${variant}`] : []),
-    `--seed ${seed} --rounds ${rounds} --tasks-per-round ${tasks} --group-size ${group}`,
+    ...(freeze ? [`--freeze ${freeze}`] : []),
+    ...(from ? [`--policy ${from}`] : []),
+    `--seed ${seed} --rounds ${rounds} --tasks-per-round ${tasks}`,
+    ...(group === chosen()?.groupSize ? [] : [`--group-size ${group}`]),
   ].join(' ');
+}
+
+/** The picture of a registered run, which lies beside the page on the documentation's site. */
+function showRegistered(file: string): void {
+  registered = file;
+  const image = element('registered-curves', HTMLImageElement);
+  byId('registered').hidden = file === '';
+  if (file) image.src = `registered/${file}`;
+  else image.removeAttribute('src');
 }
 
 async function play(more: boolean): Promise<void> {
@@ -289,14 +331,16 @@ const paceOf = (round: number): string => {
 function hear(told: Told): void {
   switch (told.kind) {
     case 'ready': {
-      ({ recipes, onQuestions } = told);
+      ({ recipes, onQuestions, starts } = told);
       const asked = settingsIn(location.hash);
+      showRegistered(asked.registered ?? '');
       for (const name of ['seed', 'rounds', 'tasks', 'group'] as const)
         if (asked[name] !== undefined) fields[name].value = String(asked[name]);
       state = 'idle';
       showSettings({ ...asked, recipe: asked.recipe ?? told.flagship });
       showState();
       say('Ready.');
+      sayMissing(asked);
       break;
     }
     case 'started': {
@@ -399,6 +443,8 @@ button('forget').addEventListener('click', () => {
   for (const file of Object.values(files)) file.value = '';
   showSettings();
 });
+
+element('registered-curves', HTMLImageElement).addEventListener('error', () => showRegistered(''));
 
 /** What the browser did to a page that nobody looked at. */
 let hiddenAt = 0;

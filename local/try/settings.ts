@@ -13,10 +13,13 @@ const read = v.object({
   recipe: v.fallback(v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/))), undefined),
   reward: v.fallback(v.optional(v.pipe(v.string(), v.maxLength(64))), undefined),
   variant: v.fallback(v.optional(v.pipe(v.string(), v.maxLength(64))), undefined),
+  freeze: v.fallback(v.optional(v.pipe(v.string(), v.maxLength(256))), undefined),
+  start: v.fallback(v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/))), undefined),
+  registered: v.fallback(v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9.-]{1,96}\.svg$/))), undefined),
   seed: v.fallback(v.optional(whole(0, Number.MAX_SAFE_INTEGER)), undefined),
   rounds: v.fallback(v.optional(whole(1, MOST_PLAYED)), undefined),
   tasks: v.fallback(v.optional(whole(1, MOST_TASKS)), undefined),
-  group: v.fallback(v.optional(whole(2, LARGEST_GROUP)), undefined),
+  group: v.fallback(v.optional(whole(1, LARGEST_GROUP)), undefined),
 });
 
 export interface TrySettings {
@@ -24,6 +27,12 @@ export interface TrySettings {
   readonly reward: string;
   /** A change of the recipe; empty = none. */
   readonly variant: string;
+  /** Roles that keep version 0, separated by commas; empty = none. */
+  readonly freeze: string;
+  /** A start policy in place of the recipe's; empty = the recipe's. */
+  readonly start: string;
+  /** The file of the picture of a registered run that is shown beside this one; empty = none. */
+  readonly registered: string;
   readonly seed: number;
   /** Rounds that the run is to have. */
   readonly rounds: number;

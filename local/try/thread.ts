@@ -8,6 +8,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
+import { HELD_OUT } from '../../core/recipe/split.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { fileEntries, holdsWeights, type VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
@@ -156,6 +157,8 @@ const offered = (recipe: Recipe): OfferedRecipe => ({
   variants: recipe.variants ?? {},
   figures: recipe.figures ?? {},
   cells: recipe.describe?.cells ?? {},
+  groupSize: recipe.groupSize,
+  freezable: recipe.freezable ?? [],
   roles: Object.fromEntries(
     Object.entries(recipe.roles).map(([name, { description }]) => [name, description]),
   ),
@@ -179,7 +182,7 @@ async function begin({ settings, checkpoint, questions }: Asked & { kind: 'play'
   const made =
     questions && (await own!.recipeOnQuestions(settings.recipe, questions, Object.keys(starts)[0]!));
   const recipe = made?.recipe ?? shipped.find(settings.recipe);
-  const shippedStart = await startFiles(recipe.startPolicy);
+  const shippedStart = await startFiles(settings.start || recipe.startPolicy);
   const start = checkpoint ? own!.checkpointOf(checkpoint, shippedStart) : shippedStart;
   const run = runOf(registry([recipe]), {
     recipe: recipe.name,
@@ -188,11 +191,12 @@ async function begin({ settings, checkpoint, questions }: Asked & { kind: 'play'
     // As at the command line, the default is left out: a run's name, and so its random numbers, tell what was asked for.
     ...(Object.keys(recipe.rewards).indexOf(settings.reward) > 0 ? { rewardFunction: settings.reward } : {}),
     ...(settings.variant ? { variant: settings.variant } : {}),
-    freeze: [],
+    freeze: settings.freeze ? settings.freeze.split(',') : [],
     engine: engines.forms.includes('fused') ? 'kernels' : 'kernels-plain',
     tasks: settings.tasks,
-    groupSize: settings.group,
-    ...(checkpoint ? { policy: 'own' } : {}),
+    // One answer to a task is asked for where the recipe has it so, and nowhere else.
+    ...(settings.group === recipe.groupSize ? {} : { groupSize: settings.group }),
+    ...(checkpoint ? { policy: 'own' } : settings.start ? { policy: settings.start } : {}),
   });
   const store = new TabStore(KEPT_VERSIONS);
   await store.commitVersion({ name: run.settings.policy, version: 0 }, start);
@@ -248,7 +252,7 @@ async function play(asked: Asked & { kind: 'play' }): Promise<void> {
       },
       finished: () => inTurn(async () => tell({ kind: 'finished' })),
     },
-    { heldOut: true, most: EXAMINED },
+    { ...HELD_OUT, examined: EXAMINED },
   );
   await latest;
 }
@@ -320,6 +324,7 @@ place.then(({ starts }) => {
   tell({
     kind: 'ready',
     flagship: FLAGSHIP,
+    starts: Object.keys(starts),
     recipes: shipped.recipes.filter(({ startPolicy }) => startPolicy in starts).map(offered),
     onQuestions: ['grpo', ...shipped.recipes.flatMap(({ name, written }) => (written ? [name] : []))],
   });

@@ -12,6 +12,9 @@ export type OfferedRecipe = Pick<
   'name' | 'title' | 'summary' | 'rewards' | 'variants' | 'figures' | 'cells'
 > & {
   readonly roles: Readonly<Record<string, string>>;
+  readonly groupSize: number;
+  /** The roles that can keep version 0. */
+  readonly freezable: readonly string[];
 };
 
 /** Files that the user chose from disk, by their names. They stay in this tab. */
@@ -47,6 +50,8 @@ export type Told =
       readonly kind: 'ready';
       readonly flagship: string;
       readonly recipes: readonly OfferedRecipe[];
+      /** The start policies that lie beside the page. */
+      readonly starts: readonly string[];
       /** The names of the recipes that take questions of files. */
       readonly onQuestions: readonly string[];
     }

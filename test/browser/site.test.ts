@@ -1,11 +1,17 @@
-/** The documentation as `npm run site` writes it, from a subfolder of a static host: the search, the filter of recipes, and a recipe that is no flagship played in the tab. */
+/** The documentation as `npm run site` writes it, from a subfolder of a static host: the search, the filter of recipes, and a recipe that is no flagship and the arm of a claim played in the tab. */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readStart } from '../../local/find-start.ts';
+import { playInProcess } from '../../local/run/in-process.ts';
+import { MemoryRunStore } from '../../local/run/run-store.ts';
+import { shipped } from '../../recipes/index.ts';
+import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { complaintsOf } from './complaints.ts';
 
@@ -13,6 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.css': 'text/css',
   '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
 };
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-site-'));
 let browser: Browser | undefined;
@@ -43,6 +50,29 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Two tasks, twice each, for one round. */
+const SMALL = { rounds: 1, tasks: 2, groupSize: 2, seed: 0 };
+
+/** The SHA-256 of version 1 of a small run in Node. */
+async function inNode(more: Pick<RunOrder, 'recipe'> & Partial<RunOrder>): Promise<string> {
+  const run = runOf(shipped, { ...SMALL, freeze: [], engine: 'kernels', ...more });
+  const store = new MemoryRunStore();
+  const { policy } = run.settings;
+  await store.commitVersion({ name: policy, version: 0 }, await readStart(run.recipe.startPolicy));
+  const quiet = { started() {}, evaluatedStart() {}, round() {}, finished() {} };
+  const device = { device: 'cpu', threads: 1, revectorize: true, evalEvery: 1 } as const;
+  await playInProcess(run, device, store, quiet, { heldOut: true, most: 4 });
+  const { 'model.safetensors': weights } = await store.loadVersion({ name: policy, version: 1 });
+  return createHash('sha256').update(weights!).digest('hex');
+}
+
+async function playedInTab(): Promise<void> {
+  await page.waitForFunction(() => document.getElementById('say')?.textContent === 'Ready.');
+  await page.click('#start');
+  const ends = () => /has its round,/.test(document.getElementById('say')?.textContent ?? '');
+  await page.waitForFunction(ends, null, { timeout: 120_000 });
+}
+
 describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
   test('search finds the page of a word and marks it', async () => {
     const complaints = complaintsOf(page);
@@ -68,17 +98,32 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     expect(shown).toBe(1);
   });
 
-  test('a variant of a recipe with a start of its own plays in the tab', async () => {
+  test('a variant of a recipe with a start of its own plays in the tab, to the bytes of Node', async () => {
     await page.goto(`${base}try/index.html#recipe=tango&variant=constant&rounds=1&tasks=2&group=2`);
-    await page.waitForFunction(() => document.getElementById('say')?.textContent === 'Ready.');
-    await page.click('#start');
-    await page.waitForFunction(
-      () => /has its round,/.test(document.getElementById('say')?.textContent ?? ''),
-      null,
-      {
-        timeout: 120_000,
-      },
-    );
+    await playedInTab();
     expect(await page.textContent('#same')).toContain('--recipe tango --variant constant');
+    expect(await page.textContent('#sha256')).toBe(await inNode({ recipe: 'tango', variant: 'constant' }));
+    expect(await page.isVisible('#registered')).toBe(false);
+  });
+
+  test('the page of a claim plays the arm that would refute it, beside the registered curves and marked as a short run', async () => {
+    const complaints = complaintsOf(page);
+    await page.goto(`${base}recipes/trio.html`);
+    await page.click('text=Play the arm that would refute it: frozen judge');
+    await page.waitForFunction(() => document.getElementById('say')?.textContent === 'Ready.');
+    expect(await page.inputValue('#freeze')).toBe('judge');
+    expect(await page.inputValue('#rounds')).toBe('12');
+    expect(await page.locator('#registered').innerText()).toContain('an illustration, and no evidence');
+    const drawn = () => document.querySelector<HTMLImageElement>('#registered-curves')!.naturalWidth > 0;
+    await page.waitForFunction(drawn);
+    await page.click('#settings summary');
+    for (const [field, value] of Object.entries({ rounds: 1, tasks: 2, group: 2 }))
+      await page.fill(`#${field}`, String(value));
+    await playedInTab();
+    expect(await page.textContent('#same')).toContain('--reward judge --freeze judge');
+    expect(new URL(page.url()).hash).toContain('freeze=judge');
+    const arm = { recipe: 'trio', rewardFunction: 'judge', freeze: ['judge'] };
+    expect(await page.textContent('#sha256')).toBe(await inNode(arm));
+    expect(complaints).toEqual([]);
   });
 });

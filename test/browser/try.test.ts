@@ -10,13 +10,14 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { manifestSha256 } from '../../core/schema/policy.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { HELD_OUT } from '../../core/recipe/split.ts';
+import { fileEntries, holdsWeights, manifestSha256 } from '../../core/schema/policy.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
 import { readStart } from '../../local/find-start.ts';
 import { buildTryPage } from '../../local/mesh/tab-pages.ts';
 import { playInProcess } from '../../local/run/in-process.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
-import { DEFAULT_START_POLICY } from '../../local/starts.ts';
 import { gatherReceipt, receiptBytes } from '../../local/verify/receipt.ts';
 import { VersionChain } from '../../local/verify/verify-version.ts';
 import { FLAGSHIP } from '../../recipes/flagship.ts';
@@ -47,6 +48,9 @@ const filesIn = (from: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 
+/** A recipe that trains on its test tasks. */
+const ON_TESTS = 'spine';
+const startsOf = (recipes: readonly Recipe[]) => [...new Set(recipes.map(({ startPolicy }) => startPolicy))];
 let browser: Browser | undefined;
 const servers: Server[] = [];
 
@@ -71,7 +75,11 @@ async function serve(headers: Record<string, string> = {}, before = ''): Promise
 }
 
 beforeAll(async () => {
-  await buildTryPage(folder, '../glossary.html');
+  await buildTryPage(
+    folder,
+    '../glossary.html',
+    startsOf(NIGHT ? shipped.recipes : [FLAGSHIP, ON_TESTS].map(shipped.find)),
+  );
   if (chromiumPath) browser = await openBrowser();
 });
 afterAll(async () => {
@@ -97,11 +105,15 @@ async function inNode({ recipe = FLAGSHIP, rounds, tasks, group }: Size): Promis
   await store.commitVersion({ name: policy, version: 0 }, await readStart(run.recipe.startPolicy));
   const listener = { started() {}, evaluatedStart() {}, round() {}, finished() {} };
   const device = { device: 'cpu', threads: 1, revectorize: true, evalEvery: rounds } as const;
-  await playInProcess(run, device, store, listener, { heldOut: true, most: 4 });
+  await playInProcess(run, device, store, listener, { ...HELD_OUT, examined: 4 });
+  const newest = (await store.currentVersion(policy))!;
   return Promise.all(
-    Array.from({ length: rounds + 1 }, async (_, version) =>
-      sha256((await store.loadVersion({ name: policy, version }))['model.safetensors']!),
-    ),
+    Array.from({ length: newest + 1 }, async (_, version) => {
+      const files = await store.loadVersion({ name: policy, version });
+      return sha256(
+        files['model.safetensors'] ?? fileEntries(files).find(([file]) => holdsWeights(file))![1],
+      );
+    }),
   );
 }
 
@@ -300,18 +312,47 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     await page.close();
   });
 
+  /** Plays a run in the tab and in Node, and says what each came to. */
+  async function inBoth(size: Size & { readonly recipe: string }): Promise<readonly [string | null, string]> {
+    const page = await open(await serve(), size);
+    await started(page);
+    const ends = () =>
+      page.evaluate(
+        () => document.getElementById('say')!.textContent + document.getElementById('trouble')!.textContent!,
+      );
+    await expect.poll(ends, { timeout: 600_000 }).toMatch(/The run has its|Nothing is played/);
+    expect([size.recipe, await troubleOf(page)]).toEqual([size.recipe, '']);
+    const tab = await shaOf(page);
+    await page.close();
+    return [tab, (await inNode(size)).at(-1)!];
+  }
+
+  test('what a link asks for and the page does not have is said, and nothing else is played in its place unsaid', async () => {
+    const page = await open(await serve(), { ...SMALL, recipe: 'sppo' });
+    await expect.poll(() => troubleOf(page), { timeout: 60_000 }).toContain('recipe sppo');
+    await page.goto(`${page.url().split('#')[0]}#recipe=${FLAGSHIP}&reward=none&variant=to-four`);
+    await page.reload();
+    await expect.poll(() => troubleOf(page), { timeout: 60_000 }).toContain('reward none');
+    expect(await troubleOf(page)).not.toContain('variant');
+    await page.close();
+  });
+
+  test('a recipe that trains on its test tasks takes the same ones in the tab, where fewer are examined', async () => {
+    const [tab, node] = await inBoth({ recipe: ON_TESTS, rounds: 1, tasks: 3, group: 4 });
+    expect(tab).toBe(node);
+  });
+
   test.runIf(NIGHT)(
-    `twelve rounds of every recipe that the page offers come to Node’s bytes${IN_THE_NIGHT}`,
+    `twelve rounds of the flagship, and two of every recipe, come to Node’s bytes${IN_THE_NIGHT}`,
     { timeout: 1_800_000 },
     async () => {
-      const tried = [shipped.find(FLAGSHIP).startPolicy, DEFAULT_START_POLICY];
-      for (const { name } of shipped.recipes.filter(({ startPolicy }) => tried.includes(startPolicy))) {
-        const size = { recipe: name, rounds: 12, tasks: 32, group: 8 };
-        const page = await open(await serve(), size);
-        await started(page);
-        await expect.poll(() => said(page), { timeout: 600_000 }).toContain('The run has its');
-        expect([name, await shaOf(page)]).toEqual([name, (await inNode(size))[12]]);
-        await page.close();
+      const sizes = [
+        { recipe: FLAGSHIP, rounds: 12, tasks: 32, group: 8 },
+        ...shipped.recipes.map(({ name }) => ({ recipe: name, rounds: 2, tasks: 2, group: 4 })),
+      ];
+      for (const size of sizes) {
+        const [tab, node] = await inBoth(size);
+        expect([size.recipe, tab]).toEqual([size.recipe, node]);
       }
     },
   );

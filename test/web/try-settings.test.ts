@@ -11,7 +11,10 @@ const settings = fc.record({
   seed: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
   rounds: fc.integer({ min: 1, max: 1000 }),
   tasks: fc.integer({ min: 1, max: 4096 }),
-  group: fc.integer({ min: 2, max: 64 }),
+  group: fc.integer({ min: 1, max: 64 }),
+  freeze: fc.stringMatching(/^[a-z]{1,9}(,[a-z]{1,9}){0,3}$/),
+  start: fc.stringMatching(/^[a-z0-9-]{1,64}$/),
+  registered: fc.stringMatching(/^[a-z0-9.-]{1,60}\.svg$/),
 });
 
 test('a link says all settings', () => {
@@ -23,7 +26,11 @@ test('a link says all settings', () => {
 });
 
 test('what of a link is no setting is left to the page', () => {
-  expect(settingsIn('#recipe=../x&seed=-1&rounds=0&tasks=1e3&group=1&reward=mix&else=1')).toEqual({
+  expect(
+    settingsIn(
+      '#recipe=../x&seed=-1&rounds=0&tasks=1e3&group=0&start=..&registered=..%2Fx.svg&reward=mix&else=1',
+    ),
+  ).toEqual({
     reward: 'mix',
   });
   fc.assert(

@@ -21,7 +21,7 @@ import {
   sitePath,
 } from '../../cli/reference/markdown.ts';
 import { buildTryPage } from '../../local/mesh/tab-pages.ts';
-import { type MadePage, recipePages, recipeTexts, startsOfRecipes } from './recipe-pages.ts';
+import { type MadePage, recipePages, recipeTexts } from './recipe-pages.ts';
 
 const inFolder = (folder: string, ending: string) =>
   readdirSync(folder)
@@ -45,9 +45,13 @@ function sectionsOf(index: string): NavigationSection[] {
 }
 
 /** The links that lead to no file, no folder, or to no heading of a page. */
-function brokenLinks(links: readonly Link[], pages: ReadonlyMap<string, Page>): Link[] {
+function brokenLinks(
+  links: readonly Link[],
+  pages: ReadonlyMap<string, Page>,
+  files: ReadonlySet<string>,
+): Link[] {
   return links.filter(({ target, anchor }) => {
-    if (target === TRY) return false;
+    if (files.has(target)) return false;
     const page = pages.get(target);
     if (!page && !existsSync(target)) return true;
     return anchor !== '' && page !== undefined && !page.anchors.has(anchor);
@@ -74,6 +78,8 @@ export function buildSite(): {
   readonly broken: readonly Link[];
   /** The pages of the recipes, as Markdown. */
   readonly recipes: readonly MadePage[];
+  /** The start policies that links of the site begin from. */
+  readonly starts: readonly string[];
 } {
   const sources = [
     'README.md',
@@ -87,11 +93,14 @@ export function buildSite(): {
     'docs/monitoring/grafana.json',
     'web/dashboard/openapi.json',
   ];
-  const recipes = recipePages();
+  const { pages: recipes, pictures, starts } = recipePages();
   const made = [{ source: SEARCH, markdown: '# Search\n' }, ...recipes];
   const written = sources.map((source) => ({ source, markdown: readFileSync(source, 'utf8') }));
   const all = [...written, ...made];
-  const site = { pages: new Set(all.map(({ source }) => source)), files: new Set([...copied, TRY]) };
+  const site = {
+    pages: new Set(all.map(({ source }) => source)),
+    files: new Set([...copied, ...pictures.keys(), TRY]),
+  };
   const rendered = all.map(({ source, markdown }) => renderPage(source, markdown, site));
   const pages = new Map(rendered.map(({ page }) => [page.source, page]));
   const sections = [
@@ -99,15 +108,20 @@ export function buildSite(): {
     ...sectionsOf(readFileSync('docs/README.md', 'utf8')),
   ];
   return {
-    files: new Map(
-      [...pages.values()].map((page) => [page.path, documentOf(page, pages, sections, EXTRAS[page.source])]),
-    ),
+    files: new Map([
+      ...[...pages.values()].map(
+        (page) => [page.path, documentOf(page, pages, sections, EXTRAS[page.source])] as const,
+      ),
+      ...pictures,
+    ]),
     copied,
     broken: brokenLinks(
       rendered.flatMap(({ links }) => links),
       pages,
+      site.files,
     ),
     recipes,
+    starts,
   };
 }
 
@@ -146,7 +160,7 @@ function llmsText(index: string, recipes: readonly MadePage[]): string {
 }
 
 async function write(folder: string): Promise<void> {
-  const { files, copied, broken, recipes } = buildSite();
+  const { files, copied, broken, recipes, starts } = buildSite();
   for (const { page, target, anchor } of broken)
     console.error(`${page}: ${target}${anchor && `#${anchor}`} leads nowhere`);
   if (broken.length) process.exit(1);
@@ -161,8 +175,10 @@ async function write(folder: string): Promise<void> {
   writeFileSync(place('docs/recipe-texts.json'), JSON.stringify(recipeTexts()));
   writeFileSync(place('llms.txt'), llmsText(readFileSync('docs/README.md', 'utf8'), recipes));
   await writeIndex(folder);
-  await buildTryPage(join(folder, 'try'), '../docs/glossary.html', startsOfRecipes());
-  console.log(`${files.size} pages and the page /try are in ${folder}.`);
+  await buildTryPage(join(folder, 'try'), '../docs/glossary.html', starts);
+  console.log(
+    `${[...files.keys()].filter((path) => path.endsWith('.html')).length} pages and the page /try are in ${folder}.`,
+  );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
