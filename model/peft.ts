@@ -1,6 +1,7 @@
 /** The layout in which PEFT (Hugging Face) keeps a LoRA adapter: adapter_config.json and adapter_model.safetensors. */
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
+import { finite, positive } from '../core/schema/numbers.ts';
 import { ADAPTER_TARGETS, type Adapter, ranksOf, readAdapter } from './adapter.ts';
 import {
   readSafetensors,
@@ -66,8 +67,8 @@ export function peftFiles(stored: Uint8Array, base: string, wanted?: StorageType
 const peft = v.looseObject({
   peft_type: v.literal('LORA'),
   base_model_name_or_path: v.nullish(v.string()),
-  lora_alpha: v.pipe(v.number(), v.gtValue(0)),
-  r: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  lora_alpha: v.pipe(finite, v.gtValue(0)),
+  r: positive,
   use_rslora: v.optional(v.boolean(), false),
 });
 /** Fields that change what an adapter computes, and the values with which they change nothing. */

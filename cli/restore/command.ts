@@ -1,6 +1,6 @@
 /** `npx rollmesh restore FILE`: the state folder of a mesh from a file of `npx rollmesh backup`. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { refuseDamaged } from '../../local/mesh/sqlite-files.ts';
@@ -31,11 +31,16 @@ async function restore(file: string, { state }: { readonly state: string }): Pro
     });
   const stage = mkdtempSync(join(dirname(target), '.rollmesh-restore-'));
   try {
-    tar(['--extract', '--gzip', '--file', resolve(file), '--directory', stage, '--no-same-owner']);
-    if (!existsSync(join(stage, STATE_MARKER)))
-      throw wrongInput('backup.foreign', `${file} holds no state of a mesh.`, {
-        expected: 'a file of `npx rollmesh backup`',
-      });
+    const taken = ['--no-same-owner', '--no-same-permissions'];
+    tar(['--extract', '--gzip', '--file', resolve(file), '--directory', stage, ...taken]);
+    const foreign = (what: string) =>
+      wrongInput('backup.foreign', `${file} holds ${what}.`, { expected: 'a file of `npx rollmesh backup`' });
+    // A link would lead what the mesh reads and writes out of the folder.
+    for (const { name, parentPath } of readdirSync(stage, { recursive: true, withFileTypes: true }).filter(
+      (one) => !one.isFile() && !one.isDirectory(),
+    ))
+      throw foreign(`${relative(stage, join(parentPath, name))}, which is neither a file nor a folder`);
+    if (!existsSync(join(stage, STATE_MARKER))) throw foreign('no state of a mesh');
     await refuseDamaged(stage);
     const vars = join(stage, VARS);
     if (existsSync(vars)) {

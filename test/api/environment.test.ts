@@ -58,6 +58,30 @@ const once =
     return fault !== undefined;
   };
 
+test.each([
+  ['one answer', [1e9, 1], [-1e9, -1]],
+  ['the episode', [1e9], [1]],
+])(
+  'what %s is paid beyond what can be paid is no reward, whatever is taken back later',
+  async (_, ...paid) => {
+    const calls = paid.map((rewards, turn) =>
+      calling(...rewards.map((__, i) => [`t${turn}-${i}`, '{}'] as const)),
+    );
+    const { ask } = policy(...calls, saying('done'));
+    const rewards = paid.flat().values();
+    const world = {
+      prompt: '',
+      tools: [],
+      call: async () => ({ text: '', reward: rewards.next().value!, finished: false }),
+      settled: async () => {},
+      end: async () => {},
+    };
+    expect(await holdEpisode({ open: async () => world }, {}, 'one', ask, { turns: 8 })).toEqual({
+      score: 'not-a-number',
+    });
+  },
+);
+
 describe('an episode', () => {
   test('hears prompt, tools and results; the reward is the sum of what was paid, and nothing is called after the end', async () => {
     const last = calling(['peek', '{}'], ['submit', '{"answer":"4"}'], ['submit', '{"answer":"5"}']);

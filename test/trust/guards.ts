@@ -362,6 +362,13 @@ export const GUARDS: readonly Guard[] = [
     '!(logprob <= 0 && LEAST_LOGPROB < 0)',
     'nodes/refusals',
   ),
+  guard(
+    'numbers without end',
+    'workers/api/environment/hold-episode.ts',
+    '[this.#paid, ...Object.values(this.turns)].every(isPayment)',
+    'isPayment(this.#paid)',
+    'api/environment',
+  ),
   guard('numbers without end', 'learner/train/agreement.ts', 'kl: measuredOf(k3)', 'kl: k3', 'core/numbers'),
   guard(
     'a close node',
@@ -499,6 +506,13 @@ export const GUARDS: readonly Guard[] = [
     '',
     'cli/two-starts',
     'cli/policy/command',
+  ),
+  guard(
+    'links, pipes and paths',
+    'cli/restore/command.ts',
+    '(one) => !one.isFile() && !one.isDirectory(),',
+    '() => false,',
+    'cli/restore',
   ),
   guard(
     'a version written over',

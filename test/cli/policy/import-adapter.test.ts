@@ -95,6 +95,15 @@ test.each([
   });
 });
 
+test.each(['"lora_alpha": 1e400, "r": 2', '"lora_alpha": 4, "r": 1e308', '"lora_alpha": 4, "r": 2.5'])(
+  'a scale that no weight could be folded in by is refused: %s',
+  (numbers) => {
+    const folder = adapterFolder();
+    writeFileSync(join(folder, 'adapter_config.json'), `{"peft_type": "LORA", ${numbers}}`);
+    return expect(readAdapterFolder(folder)).rejects.toMatchObject({ code: 'adapter.peft' });
+  },
+);
+
 test('a base that is no folder here is asked for, with the command that writes one of ours', async () => {
   const own = await readAdapterFolder(adapterFolder({ base_model_name_or_path: 'words@6' }));
   await expect(foldAdapter(own!)).rejects.toMatchObject({

@@ -120,7 +120,7 @@ class Purse {
 
   get score(): Score {
     if (this.#paid === null) return this.finished ? 'not-rated' : 0;
-    return isPayment(this.#paid) ? this.#paid : 'not-a-number';
+    return [this.#paid, ...Object.values(this.turns)].every(isPayment) ? this.#paid : 'not-a-number';
   }
 }
 
