@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { Random } from '../../core/random.ts';
+import { Random, sha256Hex } from '../../core/random.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { nodeArguments } from '../../local/mesh/installation.ts';
-import { storedObjects } from '../faults/stored-files.ts';
+import { databaseFiles, readDatabase, storedObjects } from '../faults/stored-files.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-serve-'));
@@ -98,16 +98,30 @@ async function order(cwd: string, service: Service, rounds: number): Promise<voi
 /** The line of a run's last round. */
 const lastOf = (rounds: number) => new RegExp(`^ *${rounds}/${rounds} `, 'm');
 
-/** The hashes of the files of all versions that were trained. */
-const trained = (state: string) =>
-  Object.fromEntries(
-    [...storedObjects(state)].flatMap(([key, path]) => {
-      if (!key.endsWith('/manifest.json')) return [];
-      const { policy, version, files } = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
-      const hashes = Object.entries(files).map(([file, { sha256 }]) => [file, sha256]);
-      return version > 0 ? [[`${policy}@${version}`, Object.fromEntries(hashes)]] : [];
-    }),
+/** What a folder came to: the rounds and their groups, and the hashes of the files of all versions that were trained. What it names is stored, byte for byte. */
+function playedIn(state: string) {
+  const objects = storedObjects(state);
+  const stored = new Set([...objects.values()].map((path) => sha256Hex(readFileSync(path))));
+  const versions = [...objects].flatMap(([key, path]) => {
+    if (!key.endsWith('/manifest.json')) return [];
+    const { policy, version, files } = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+    const hashes = Object.entries(files).map(([file, { sha256 }]) => [file, sha256] as const);
+    return version > 0 ? [[`${policy}@${version}`, Object.fromEntries(hashes)] as const] : [];
+  });
+  const [rounds, groups, records] = readDatabase(databaseFiles(state).database!, (database) =>
+    [
+      'SELECT idx, state, version FROM rounds ORDER BY idx',
+      'SELECT round, idx, state FROM groups ORDER BY round, idx',
+      'SELECT sha256 FROM groups WHERE sha256 IS NOT NULL',
+    ].map((query) => database.prepare(query).all()),
   );
+  const named = [
+    ...records!.map(({ sha256 }) => String(sha256)),
+    ...versions.flatMap(([, hashes]) => Object.values(hashes)),
+  ];
+  expect(named.filter((hash) => !stored.has(hash))).toEqual([]);
+  return { rounds: rounds!, groups: groups!, versions: Object.fromEntries(versions) };
+}
 
 test(
   'backups of a running service go on to the same versions, and systemd hears when it is ready',
@@ -116,7 +130,7 @@ test(
     const bin = project('bin');
     writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$@" >"${bin}/heard"\n`, { mode: 0o755 });
     const service = serve(cwd, { NOTIFY_SOCKET: 'any', PATH: `${bin}:${process.env.PATH}` });
-    await expect.poll(() => readFileSync(join(bin, 'heard'), 'utf8'), { timeout: 20_000 }).toBe('--ready\n');
+    await expect.poll(() => readFileSync(join(bin, 'heard'), 'utf8'), { timeout: 120_000 }).toBe('--ready\n');
     await order(cwd, service, ROUNDS);
     const last = lastOf(ROUNDS);
     const backups: string[] = [];
@@ -128,8 +142,11 @@ test(
       backups.push(file);
     } while (!last.test(service.text));
     expect(await service.stop(), service.text).toBe(0);
-    const wanted = trained(join(cwd, 'state'));
-    expect(Object.keys(wanted)).toHaveLength(ROUNDS);
+    const wanted = playedIn(join(cwd, 'state'));
+    expect(Object.keys(wanted.versions)).toHaveLength(ROUNDS);
+    expect(wanted.rounds.map(({ idx, state }) => [idx, state])).toEqual(
+      Array.from({ length: ROUNDS }, (_, i) => [i + 1, 'done']),
+    );
     // Spread over the run, the first of them in its middle where there is one alone.
     const tried = Array.from(
       { length: Math.min(TRIED, backups.length) },
@@ -139,13 +156,13 @@ test(
       const other = project(`restored-${i}`);
       const restored = await called(other, 'restore', file, '--state', 'state');
       expect(restored, restored.text).toMatchObject({ code: 0 });
-      const before = Object.keys(trained(join(other, 'state'))).length;
+      const before = playedIn(join(other, 'state')).rounds.map(({ state }) => state);
+      const over = before.length === ROUNDS && before.every((state) => state === 'done');
       const again = serve(other);
-      await again.says(before < ROUNDS ? last : /The mesh is up/);
+      await again.says(over ? /no run of this folder was interrupted/ : last);
       expect(await again.stop(), again.text).toBe(0);
-      expect(trained(join(other, 'state')), `${file}, taken with ${before} versions`).toEqual(wanted);
-      if (process.env.BACKUPS)
-        console.error(`backup ${file}: ${before} of ${ROUNDS} versions when it was taken`);
+      expect(playedIn(join(other, 'state')), `${file}, taken with rounds ${before}`).toEqual(wanted);
+      if (process.env.BACKUPS) console.error(`backup ${file}: rounds ${before} when it was taken`);
     }
     // While it is written nobody else reads it, and nothing of one that fails stays.
     const half = `#!/bin/sh\nshift 3\necho half >"$1"\nstat -c %a "$1" >"${bin}/mode"\nexit 1\n`;
@@ -175,7 +192,7 @@ test.runIf(NIGHT)(
     await order(whole, reference, KILLED_ROUNDS);
     await reference.says(lastOf(KILLED_ROUNDS));
     expect(await reference.stop(), reference.text).toBe(0);
-    const wanted = trained(join(whole, 'state'));
+    const wanted = playedIn(join(whole, 'state'));
 
     const first = serve(killed);
     await order(killed, first, KILLED_ROUNDS);
@@ -188,14 +205,14 @@ test.runIf(NIGHT)(
       const service = serve(killed);
       await setTimeout(longestMs * random.float());
       await service.stop('SIGKILL');
-      const now = Object.keys(trained(join(killed, 'state'))).length;
+      const now = Object.keys(playedIn(join(killed, 'state')).versions).length;
       longestMs *= now > versions ? 0.8 : 1.05;
       versions = now;
     }
     const last = serve(killed);
     await last.says(/The mesh is up/);
     expect(await last.stop(), last.text).toBe(0);
-    expect(trained(join(killed, 'state'))).toEqual(wanted);
+    expect(playedIn(join(killed, 'state'))).toEqual(wanted);
     console.error(`killed ${kills} times, ${KILLED_ROUNDS} rounds`);
   },
   Math.max(600_000, 60_000 * KILLED_ROUNDS),

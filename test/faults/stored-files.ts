@@ -25,27 +25,37 @@ export function databaseFiles(stateDir: string) {
   return { index, indexLog: logOf(index), database, databaseLog: logOf(database) };
 }
 
-/** The objects by key, each with the file that holds it. The index is read from a copy, so that its log stays as it is. */
-export function storedObjects(stateDir: string): ReadonlyMap<string, string> {
-  const { index } = databaseFiles(stateDir);
-  if (!index) return new Map();
+/** Reads a database from a copy, so that its log stays as it is. */
+export function readDatabase<T>(path: string, read: (database: DatabaseSync) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-index-'));
   try {
     for (const end of ['', '-wal'])
-      if (existsSync(index + end)) cpSync(index + end, join(folder, basename(index) + end));
-    const db = new DatabaseSync(join(folder, basename(index)));
-    const rows = db.prepare('SELECT key, blob_id FROM _mf_objects WHERE blob_id IS NOT NULL').all();
-    db.close();
-    const blobs = blobFiles(join(stateDir, R2));
-    return new Map(
-      rows.flatMap(({ key, blob_id }) => {
-        const file = blobs.get(String(blob_id));
-        return file ? [[String(key), file] as const] : [];
-      }),
-    );
+      if (existsSync(path + end)) cpSync(path + end, join(folder, basename(path) + end));
+    const database = new DatabaseSync(join(folder, basename(path)));
+    try {
+      return read(database);
+    } finally {
+      database.close();
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The objects by key, each with the file that holds it. */
+export function storedObjects(stateDir: string): ReadonlyMap<string, string> {
+  const { index } = databaseFiles(stateDir);
+  if (!index) return new Map();
+  const rows = readDatabase(index, (database) =>
+    database.prepare('SELECT key, blob_id FROM _mf_objects WHERE blob_id IS NOT NULL').all(),
+  );
+  const blobs = blobFiles(join(stateDir, R2));
+  return new Map(
+    rows.flatMap(({ key, blob_id }) => {
+      const file = blobs.get(String(blob_id));
+      return file ? [[String(key), file] as const] : [];
+    }),
+  );
 }
 
 /** The files of all buckets by their names. */
