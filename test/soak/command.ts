@@ -14,7 +14,7 @@ import { thisMachine } from '../../local/machine.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { KILL_POINTS, type KillPoint } from '../faults/kill-points.ts';
-import { type FireReport, faultsOf, underFire } from './soak-run.ts';
+import { type FireReport, faultsOf, SILENCE_MS, underFire } from './soak-run.ts';
 
 interface SoakOptions {
   readonly kills: number;
@@ -66,7 +66,7 @@ function recordOf(options: SoakOptions, report: FireReport) {
   const byMoment: Record<string, number> = {};
   for (const { name } of report.killPoints) byMoment[name] = (byMoment[name] ?? 0) + 1;
   const { seed, tasks, groupSize, ahead = 0, faults } = options;
-  const { balance, differing, wallMs } = report;
+  const { balance, differing, longestSilenceMs, wallMs } = report;
   return {
     kind: 'soak',
     machine: thisMachine(),
@@ -80,6 +80,7 @@ function recordOf(options: SoakOptions, report: FireReport) {
     ...balance,
     nodes: report.nodes,
     differing,
+    longestSilenceMs,
     wallMs,
   };
 }
@@ -95,18 +96,19 @@ const orderOf = ({ seed, rounds, tasks, groupSize, ahead, engine }: SoakOptions)
   ...(engine === undefined ? {} : { engine }),
 });
 
-const wrongOf = ({ balance, differing, nodes }: FireReport): string[] => [
+const wrongOf = ({ balance, differing, nodes, longestSilenceMs }: FireReport): string[] => [
   ...balance.errors,
+  ...(longestSilenceMs > SILENCE_MS ? [`nothing was told for ${duration(longestSilenceMs)}`] : []),
   ...(nodes?.shutOutWrongly ? [`${nodes.shutOutWrongly} honest nodes were shut out`] : []),
   ...(differing?.length ? [`versions ${differing.join(', ')} are not those of the reference run`] : []),
 ];
 
 function soakLines(report: FireReport): string[] {
-  const { balance, differing, killPoints, nodes, wallMs } = report;
+  const { balance, differing, killPoints, nodes, longestSilenceMs, wallMs } = report;
   return [
     '',
     `${killPoints.length} kills in ${duration(wallMs)}: ${balance.rounds} rounds ended, ${balance.admitted} groups admitted, ${balance.trained} trained once, ` +
-      `${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice.`,
+      `${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice; nothing was told for ${duration(longestSilenceMs)} at most.`,
     ...(nodes
       ? [
           ...(Object.keys(nodes.lies).length

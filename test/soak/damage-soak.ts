@@ -9,6 +9,7 @@ import type { Registry } from '../../core/recipe/registry.ts';
 import { thisMachine } from '../../local/machine.ts';
 import { DAMAGE_TARGETS, DAMAGES } from '../faults/damage.ts';
 import { type DamageCase, type DamageResult, MOMENTS, playDamage, prepareDamage } from './damage-run.ts';
+import { SILENCE_MS } from './soak-run.ts';
 
 export interface DamageSoakOptions {
   readonly damage: number;
@@ -20,8 +21,6 @@ export interface DamageSoakOptions {
   readonly out?: string;
 }
 
-/** How long a terminal may stand still, ms. */
-const SILENCE_MS = 30_000;
 const JITTER_MS = 300;
 
 /** Draws the cases; the optimiser's file is there from the first commit on. */

@@ -75,8 +75,13 @@ export interface FireReport {
   readonly differing: readonly number[] | null;
   /** Of the nodes, if there were any. */
   readonly nodes: NodesUnderFire | null;
+  /** The longest time in which the mesh's log told nothing, ms. */
+  readonly longestSilenceMs: number;
   readonly wallMs: number;
 }
+
+/** How long nothing may be told, ms. */
+export const SILENCE_MS = 30_000;
 
 /** Threads of the learner: mesh, learner and this process share two cores, and one thread keeps its arithmetic the same everywhere. */
 const THREADS = 1;
@@ -98,6 +103,13 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     fire.onStrike?.(killPoint, injector.done.length),
   );
   const handler = injector.wrap(fire.handler ?? forwardAll);
+  let heardAt = performance.now();
+  let longestSilenceMs = 0;
+  const hear = () => {
+    const now = performance.now();
+    longestSilenceMs = Math.max(longestSilenceMs, Math.round(now - heardAt));
+    heardAt = now;
+  };
   const cluster = await Cluster.create({
     root: fire.root,
     stateDir: fire.stateDir,
@@ -105,7 +117,10 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     cronMs: CRON_MS,
     learnerArgs: LEARNER,
     handler: () => handler,
-    onEvent: injector.onEvent,
+    onEvent: (event) => {
+      hear();
+      injector.onEvent(event);
+    },
     ...(fire.learners ? { learners: fire.learners } : {}),
     ...(fire.meshOptions ? { meshOptions: fire.meshOptions } : {}),
   });
@@ -126,6 +141,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
         log: join(cluster.stateDir, 'nodes.log'),
       });
     const ledger = await playToTheEnd(fire, cluster, gateway, injector, began);
+    hear();
     const churned = await churn?.stop();
     const listed = churned ? await gateway.listNodes() : [];
     const total = (field: 'requests' | 'lost') => listed.reduce((sum, node) => sum + node[field], 0);
@@ -145,6 +161,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
             shutOutWrongly: outcasts.length - shutOut,
           }
         : null,
+      longestSilenceMs,
       wallMs: Math.round(performance.now() - began),
     };
   } finally {
