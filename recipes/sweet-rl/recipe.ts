@@ -82,14 +82,14 @@ const rewards = {
 const isCandidate = ({ about }: Pick<Sample, 'about'>): boolean => about !== undefined;
 
 /** What the user of a task wants, as a critic reads it. */
-const wantedOf = (game: SweetGame, task: string): string =>
+const wantedOf = (game: Pick<SweetGame, 'needsOf'>, task: string): string =>
   needsOf(game, task)
     .map(({ wants, told }) => `${wants}: ${told}`)
     .join('\n');
 
 /** What the critic reads before a reply: the talk with what the user wants, or what the assistant reads. */
 const readByCritic = (
-  game: SweetGame,
+  game: Pick<SweetGame, 'words' | 'needsOf'>,
   speaker: Speaker,
   task: string,
   said: readonly Utterance[],
@@ -98,6 +98,18 @@ const readByCritic = (
   variant === 'blind'
     ? game.words.reply.ask({ task, said }, speaker)
     : game.words.coach.ask({ task, said, wanted: wantedOf(game, task) }, speaker);
+
+/** What version 0 reads beside the critic: the same but for what the user wants. A critic that has no room for the talk is compared with one that reads none. */
+export function readByBase(
+  game: Pick<SweetGame, 'words' | 'needsOf'>,
+  speaker: Speaker,
+  task: string,
+  said: readonly Utterance[],
+  variant: string | undefined,
+): string {
+  const [read, first] = [said, []].map((talk) => readByCritic(game, speaker, task, talk, variant));
+  return game.words.reply.ask({ task, said: read === first ? [] : said }, speaker);
+}
 
 /** A talk about each task, and as many replies as the group's size to each thing that is said in it; these are `about` the number of their turn. */
 async function rollCandidates(
@@ -151,8 +163,9 @@ async function judgeCandidates(
   const talk = group.samples.filter((sample) => !isCandidate(sample));
   const { before, user } = toldTalk(game, speaker, group.task, talk);
   const replies = group.samples.filter(isCandidate);
-  const read = (said: readonly Utterance[]) =>
-    tokenizer.encode(readByCritic(game, context, group.task, said, variant));
+  const reading = (by: typeof readByBase) => (said: readonly Utterance[]) =>
+    tokenizer.encode(by(game, context, group.task, said, variant));
+  const [read, readBeside] = [reading(readByCritic), reading(readByBase)];
   const fits = replies.map(
     ({ about, ids }) =>
       ids.length > 0 && read(before[Number(about)]!).length + ids.length <= context.contextLength,
@@ -164,7 +177,11 @@ async function judgeCandidates(
   );
   const asBase = await context.measure(
     BASE,
-    scored.map(({ prompt, ids }) => ({ group: group.group, prompt, ids })),
+    scored.map(({ about, ids }) => ({
+      group: group.group,
+      prompt: readBeside(before[Number(about)]!),
+      ids,
+    })),
   );
   const said = new Map(
     scored.map(({ id }, i) => [
@@ -310,11 +327,11 @@ const described = {
     'An assistant talks with a user who does not say at once what he wants. A critic, which is told what he wants, learns from pairs of whole talks what each reply is worth. At every turn of a talk several replies are drawn, the critic ranks them, and the assistant learns to prefer those of the better half.',
   method: {
     setting:
-      'A user asks an arithmetic chain and wants to hear each of its totals. The start policy always writes its steps and slips the more the longer a chain is. It reads its last reply beside the chain, hands it in unchanged in half of the cases, and does not read what the user says. As a critic it reads the right totals beside the chain.',
+      'A user asks an arithmetic chain and wants to hear each of its totals. The start policy always writes its steps and slips the more the longer a chain is. It reads its last reply beside the chain, hands it in unchanged in half of the cases, and does not read what the user says. As a critic it reads the right totals beside the chain, in place of what was said.',
     roles:
       'The assistant replies up to eight times, and the user is a script. In rounds of the critic, several talks are held about each task. In rounds of the policy one talk is held, and at each of its turns as many replies are drawn as a group has samples. Critic and version 0 write nothing: their likelihoods of replies are measured.',
     rewards:
-      'A talk earns the share of what the user wants that he was told in it. A reply is worth the mean over its tokens of its log-probability by the critic, which reads what the user wants, less that by version 0, which reads what the assistant reads.',
+      'A talk earns the share of what the user wants that he was told in it. A reply is worth the mean over its tokens of its log-probability by the critic, which reads what the user wants, less that by version 0, which reads the same but for that.',
     credit:
       'A talk in which the user was told all is paired with the one of the task in which he was told least. Of the replies to a turn, four times one of the better half by the critic is paired with one of the worse, each drawn at random.',
     objective:
@@ -338,7 +355,7 @@ const described = {
   },
   variants: VARIANTS,
   sets: {
-    // Of the steps by rewards the paper takes a fifth (2e-7), and here larger ones ruin the start: DPO also learns which of two wrong replies the critic likes better.
+    // Of the steps by rewards the paper takes a fifth (2e-7), and here larger ones ruin the start.
     [MAIN_SET]: { optimizer: smallSteps({ learningRate: 3e-5, warmup: 5 }) },
     [CRITIC]: { optimizer: smallSteps({ learningRate: 3e-4, warmup: 5 }) },
   },

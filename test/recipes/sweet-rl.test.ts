@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PreferencePart, TurnPreferencePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { rankedPairs, turnAdvantage } from '../../recipes/sweet-rl/recipe.ts';
+import { rankedPairs, readByBase, turnAdvantage } from '../../recipes/sweet-rl/recipe.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { play } from './play-questions.ts';
 import { sayTask } from './say.ts';
 
@@ -83,6 +84,16 @@ test('a round of the critic: whole talks are paired, and it reads what the user 
   expect(plan.figures).toEqual({ pairs: 1, replies: 2 });
 });
 
+test('a critic of sums reads the right totals in place of the talk, and is compared with who reads neither', () => {
+  const speaker = { renderer: () => Promise.reject(new Error('tags')) as never };
+  const said = [{ by: 'assistant' as const, text: '<step>8<step>-1<answer>-1' }];
+  expect(readByBase(aidedSums, speaker, '3+4-9', said, undefined)).toBe('<solve>3+4-9<sep>');
+  // Blind, it reads what the assistant reads, and so does who it is compared with.
+  expect(readByBase(aidedSums, speaker, '3+4-9', said, 'blind')).toBe(
+    '<solve>3+4-9<sep><step>8<step>-1<answer>-1<sep>',
+  );
+});
+
 test('a round of the policy: replies at each turn are ranked by the critic, which alone knows what is wanted', async () => {
   const { groups, plan, read, measured, round } = await asked(2);
   const [{ samples }] = groups as [(typeof groups)[0]];
@@ -101,6 +112,9 @@ test('a round of the policy: replies at each turn are ranked by the critic, whic
     );
   expect([...knows('critic')]).toEqual([true]);
   expect([...knows('base')]).toEqual([false]);
+  // At the second turn both read the talk.
+  for (const role of ['critic', 'base'])
+    expect(measured.filter(([who, prompt]) => who === role && prompt.includes('It costs'))).toHaveLength(4);
   expect(round.roles.base).toMatchObject({ version: 0 });
   const [update] = plan.updates;
   expect(update!.set).toBe('main');
