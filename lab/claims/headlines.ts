@@ -87,6 +87,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   'ssr-zero': { condition: 2 },
   stp: { condition: 1 },
   svs: { condition: 0 },
+  'sweet-rl': { condition: 0 },
   sws: { condition: 1 },
   't-reg': { condition: 0 },
   tango: { condition: 2 },

@@ -71,6 +71,7 @@ import { claim as ssrZero } from './ssr-zero.ts';
 import { claim as ste } from './ste.ts';
 import { claim as stp } from './stp.ts';
 import { claim as svs } from './svs.ts';
+import { claim as sweetRl } from './sweet-rl.ts';
 import { claim as sws } from './sws.ts';
 import { claim as tReg } from './t-reg.ts';
 import { claim as tango } from './tango.ts';
@@ -156,6 +157,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   ste,
   stp,
   svs,
+  'sweet-rl': sweetRl,
   sws,
   't-reg': tReg,
   tango,
