@@ -17,7 +17,7 @@ const EXPLAINED =
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** Words before the letter. */
 const INTRODUCTION =
-  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|option|choice|letter)(?:\s+(?:is|would be|should be|must be|has to be|choice))?\s*(?:[:=]|[-–—](?=\s))?\s*(?:(?:option|choice|letter)\s+)?/i;
+  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|ans\.?(?=\s*[:=])|option|choice|letter)(?:\s+(?:is|would be|should be|must be|has to be|choice))?\s*(?:[:=]|[-–—](?=\s))?\s*(?:(?:option|choice|letter)\s+)?/i;
 /** Words that say no more than that an answer follows. */
 const LEADING =
   /^(?:(?:so|thus|therefore|hence)(?:,\s*|\s+)|correct\s*:\s*|答案(?:是|为)?\s*[:]?\s*|(?:(?:i|we)\s+(?:think|believe|say|guess)\s+(?:that\s+)?)?(?:it\s+is|it['’]s|this\s+is|that\s+is)\s+)(?=\S)/i;
@@ -28,8 +28,8 @@ const CONCLUSION =
   /(?<!\s)\s+(?:is|would be)(?:\s+the)?\s+(?:correct|right|best|answer)(?:\s+(?:answer|option|choice|one))?\s*[.!]?$/i;
 /** Signs of a list or a quotation before a line. */
 const LINE_SIGN = /^(?:[-*•>]\s+)+(?=\S)/;
-/** Another letter beside the first: "B) or C". */
-const SECOND_LETTER = /^(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])/i;
+/** Another letter beside the first: "B) or C", "(B) (C)". */
+const SECOND_LETTER = /^(?:(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])|\([A-Za-z]\)|\[[A-Za-z]\])/i;
 
 const fold = (text: string) =>
   plain(unwrapped(plainSpelling(text)))

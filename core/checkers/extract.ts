@@ -115,7 +115,7 @@ const UNSIGNED = [
  * something else, as in cm^2, is none.
  */
 const NUMBERS = new RegExp(
-  String.raw`(?:(?<![\d.,)\]}\w])[-+−]|\bnegative |(?<![\d)\]}]\s?)\bminus )?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.|\b(?:[mcdk]?m|ft|in|yd)(?=[23]\b))(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%|\s(?:thousand|million|billion|trillion)(?![a-z])|(?<=[$€£][\d.,]+)[MB](?![A-Za-z]))?`,
+  String.raw`(?:(?<![\d.,)\]}\w])[-+−]|\bnegative |(?<![\d)\]}]\s?)\bminus )?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.|\b(?:[mcdk]?m|ft|in|yd)(?=[23]\b))(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%|\s(?:hundred|thousand|million|billion|trillion|lakhs?|crores?)(?![a-z])|(?<=[$€£][\d.,]+)[MB](?![A-Za-z]))?`,
   'gi',
 );
 
@@ -149,11 +149,16 @@ export function parseExtractions(names: string): Extraction[] {
   });
 }
 
+/** What stands before it was thought, and is no answer. */
+const END_OF_THOUGHT = '</think>';
+
 /** The first answer that is found, trimmed. `invalid` with the reason of the last extraction that was tried, or `empty` for an empty answer. */
 export function extractAnswer(text: string, extractions: readonly Extraction[]): ParseResult<string, string> {
   let reason = 'empty';
+  const thought = text.lastIndexOf(END_OF_THOUGHT);
+  const said = thought < 0 ? text : text.slice(thought + END_OF_THOUGHT.length);
   for (const name of extractions) {
-    const found = EXTRACTORS[name].find(text)?.trim();
+    const found = EXTRACTORS[name].find(name === 'answer' ? text : said)?.trim();
     if (found) return ok(found);
     reason = found === '' ? 'empty' : EXTRACTORS[name].reason;
   }

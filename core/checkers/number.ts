@@ -7,14 +7,15 @@
  *     fractions, mixed numbers    3/4  -1 1/2  ½  \frac{3}{4}
  *     powers of whole numbers     10^5  1.2 × 10^5
  *     percent                     12.5% (the value 0.125; to a reference in percent 12.5 is right as well, and 20% to a reference of 20)
- *     units of thousands          3k  2.5 million  1bn  $3M
+ *     units of thousands          3k  2.5 million  1bn  $3M  2 lakh
  *     words                       twenty-one  two thirds  minus five
  *     ordinal numbers             21st
- *     a sign or a code of a currency or a degree beside it, a full stop after it, and all of these in LaTeX and in bold type
+ *     a sign or a code of a currency, a degree, a unit or a name (x = 3) beside it, a full stop after it, and all of these in LaTeX and in bold type
  */
 import Fraction from 'fraction.js';
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
+import { valueGiven } from './math/equal.ts';
 import { parseMath } from './math/parse.ts';
 import { tokensOf } from './math/tokens.ts';
 import type { Expression } from './math/tree.ts';
@@ -28,7 +29,10 @@ const LARGEST_EXPONENT = 40;
 
 /** Powers of ten. There is no plain `m`: it is as often metres, minutes and a thousandth. */
 const SCALES: Readonly<Record<string, number>> = {
+  hundred: 2,
   k: 3,
+  lakh: 5,
+  crore: 7,
   thousand: 3,
   mn: 6,
   million: 6,
@@ -44,7 +48,7 @@ const SUFFIX = ['%', ...Object.keys(SCALES).map((scale) => (scale.length > 2 ? `
   .sort((a, b) => b.length - a.length)
   .join('|');
 const FORM = new RegExp(
-  `^(?<sign>${SIGN})[$€£¥₹]? ?(?:(?:(?<whole>\\d+) )?(?<top>\\d+) ?/ ?(?<bottom>\\d+)|(?<decimal>${DECIMAL}))(?: ?(?<suffix>${SUFFIX}))?\\.?$`,
+  `^(?<sign>${SIGN})(?<money>[$€£¥₹])? ?(?:(?:(?<whole>\\d+) )?(?<top>\\d+) ?/ ?(?<bottom>\\d+)|(?<decimal>${DECIMAL}))(?: ?(?<suffix>${SUFFIX}))?\\.?$`,
   'i',
 );
 
@@ -55,14 +59,19 @@ export interface WrittenNumber {
   readonly measure?: string | undefined;
 }
 
+/** Codes of money before a number, and the signs of those that have one. */
+const CODE = /^(Rs\.?|INR|CHF|USD|EUR|GBP) ?(?=[-+]?[\d.])/i;
+const MONEY: Readonly<Record<string, string>> = { rs: '₹', inr: '₹', usd: '$', eur: '€', gbp: '£' };
+
 /** A number as it is written in a text of its own; reasons: too-long, no-number, division-by-zero, too-large. */
 export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   // Minus signs and narrow spaces as typeset text has them.
-  const written = withDigits(plainSpelling(text))
-    .trim()
+  const spelled = withDigits(plainSpelling(text)).trim();
+  const code = CODE.exec(spelled)?.[1];
+  const written = spelled
     .replace(/[−–]/g, '-')
     .replace(/[\u00a0\u2009\u202f]/g, ' ')
-    .replace(/^(?:Rs\.?|INR|CHF|USD|EUR|GBP) ?(?=[-+]?[\d.])/i, '')
+    .replace(CODE, '')
     .replace(/^([-+]?)(?:US|CA|AU|NZ|HK|SG|[ACS])(?=\$ ?[\d.])/, '$1')
     .replace(
       /^([-+]?[$€£][\d.,]+) ?([MB])$/,
@@ -76,6 +85,7 @@ export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   const form = FORM.exec(written.replace(/^([$€£¥])([+-])/, '$2$1'))?.groups;
   if (!form) return parseTypeset(written);
   const { sign, whole = '0', top, bottom, decimal } = form;
+  const measure = form.money ?? (code && MONEY[code.toLowerCase().replace('.', '')]);
   const suffix = form.suffix?.toLowerCase().replace(/s$/, '');
   let value: Fraction;
   if (top !== undefined && bottom !== undefined) {
@@ -92,7 +102,7 @@ export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   const percent = suffix === '%';
   if (percent) value = value.div(100);
   else if (suffix !== undefined) value = value.mul(tenTo(SCALES[suffix] ?? 0));
-  return ok({ value: sign === '-' ? value.neg() : value, percent });
+  return ok({ value: sign === '-' ? value.neg() : value, percent, measure });
 }
 
 const tenTo = (power: number) => new Fraction(10n ** BigInt(power));
@@ -106,7 +116,11 @@ function parseTypeset(text: string): ParseResult<WrittenNumber, string> {
   const words = tokensOf(text).filter(({ kind, text: word }) => kind === 'word' && !BESIDE.has(word));
   const parsed = words.length === 0 ? parseMath(text) : null;
   if (!parsed?.ok || parsed.value.kind !== 'value') return invalid('no-number');
-  const { node } = parsed.value;
+  return written(parsed.value.node);
+}
+
+/** An expression that writes one number. */
+function written(node: Expression): ParseResult<WrittenNumber, string> {
   const value = numberIn(node.op === 'percent' ? node.of : node);
   if (typeof value === 'string') return invalid(value);
   const { measure = node.op === 'negate' ? node.of.measure : undefined } = node;
@@ -148,18 +162,36 @@ function wholePower(base: Expression, exponent: Expression): Fraction | string {
   return whole.n === 0n && times <= 0 ? 'no-number' : whole.pow(power)!;
 }
 
+/** A number with words that are no part of it: units, "x = 3", "The answer is 3." */
+function parseAmount(text: string): ParseResult<WrittenNumber, string> {
+  const parsed = parseMath(text);
+  if (!parsed.ok) return invalid('no-number');
+  const said = parsed.value.kind === 'relation' ? valueGiven(parsed.value) : parsed.value;
+  if (said?.kind !== 'value') return invalid('no-number');
+  const { node } = said;
+  // 3 m
+  return node.op === 'multiply' && node.right.unit
+    ? written({ ...node.left, measure: node.right.measure! })
+    : written(node);
+}
+
 /** A comma that cannot stand between thousands, and points that can: 3,14 and 1.234,5. */
 const DECIMAL_COMMA = /(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+(?=,(?:\d\d?|\d{4,})(?!\d))),(\d+)(?![\d.,]*\d)/;
 
-/** As `parseNumber`, where a text is one number and no list: with a comma before its decimals, too. */
-function parseOneNumber(text: string): ParseResult<WrittenNumber, string> {
-  const parsed = parseNumber(text);
-  if (parsed.ok || text.length > LONGEST) return parsed;
-  const pointed = text.replace(
+/** The text with a point in place of a comma before decimals; the text itself where there is none. */
+export const withDecimalPoint = (text: string): string =>
+  text.replace(
     DECIMAL_COMMA,
     (_, whole: string, decimals: string) => `${whole.replaceAll('.', '')}.${decimals}`,
   );
-  return pointed === text ? parsed : parseNumber(pointed);
+
+/** As `parseNumber`, where a text is one number and no list: with a comma before its decimals, or with words beside it, too. */
+function parseOneNumber(text: string): ParseResult<WrittenNumber, string> {
+  const parsed = parseNumber(text);
+  if (parsed.ok || parsed.reason !== 'no-number' || text.length > LONGEST) return parsed;
+  const pointed = withDecimalPoint(text);
+  const read = pointed === text ? parsed : parseNumber(pointed);
+  return read.ok ? read : parseAmount(pointed);
 }
 
 export interface NumberSettings {

@@ -3,14 +3,26 @@
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
 const HYPHENS = /[\u2010\u2011\ufe63]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
+const OTHER_DIGITS = /(?![0-9])\p{Nd}/gu;
+/** Arabic signs of decimals, of thousands and of percent. */
+const ARABIC: Readonly<Record<string, string>> = { '٫': '.', '٬': ',', '٪': '%' };
 
-/** Composed (NFC), with ASCII in place of its full-width forms and of other hyphens, and without characters that are not seen. */
+/** A digit of any script; the digits of each follow one another. */
+function digit(char: string): string {
+  let zero = char.codePointAt(0)!;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return String((char.codePointAt(0)! - zero) % 10);
+}
+
+/** Composed (NFC), with ASCII in place of its full-width forms, of other hyphens and of other scripts’ digits, and without characters that are not seen. */
 export const plainSpelling = (text: string): string =>
   text
     .normalize('NFC')
     .replace(INVISIBLE, '')
     .replace(HYPHENS, '-')
     .replace(FULL_WIDTH, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
+    .replace(OTHER_DIGITS, digit)
+    .replace(/[٫٬٪]/g, (char) => ARABIC[char]!)
     .replace(/\u3000/g, ' ');
 
 const list = (words: string): readonly string[] => words.split(' ');
@@ -37,6 +49,9 @@ const NUMERAL = new RegExp(
   String.raw`(?<![\\A-Za-z])(${CARDINAL})(?:${PART}|\s+and\s+(?:(${CARDINAL})|an?)${PART})?(?![A-Za-z])`,
   'gi',
 );
+/** Digits before a part in words: "2 and a half", "3 quarters". */
+const COUNTED =
+  /(?<![\d.,/\\A-Za-z^_{])(\d+)(?:\s+and\s+an?\s+(half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)|(?:\s+|-)(halves|(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|hundredth)(?=s))s?)(?![A-Za-z])/gi;
 const SIGN_WORD = /(?<![\\A-Za-z])(?:minus|negative)\s+(?=[\d.$\\])/gi;
 const PART_ALONE = new RegExp(String.raw`^\s*(?:an?)?${PART}\s*[.!]?\s*$`, 'i');
 
@@ -82,5 +97,8 @@ export function withDigits(text: string): string {
       const above = top === undefined ? 1n : cardinal(top);
       return above === null ? whole : `${value} ${above}/${partOf(bottom)}`;
     })
+    .replace(COUNTED, (_, count: string, more?: string, parts?: string) =>
+      more ? `${count} 1/${partOf(more)}` : `${count}/${partOf(parts!)}`,
+    )
     .replace(SIGN_WORD, '-');
 }

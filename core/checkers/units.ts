@@ -49,6 +49,7 @@ const TABLE: readonly (readonly [symbols: string, names: string, prefixes: strin
   ['', 'euro eur', '', ''],
   ['', 'gbp pound', '', ''],
   ['', 'rupee inr', '', ''],
+  ['', 'yen jpy', '', ''],
   ['', 'cent', '', '1/100 dollar'],
   ['', 'cent', '', '1/100 euro'],
   ['', 'pence', '', '1/100 gbp'],
@@ -351,12 +352,46 @@ const dimension = ({ powers }: Reading): string =>
     .sort()
     .join(' ');
 
+/** Signs of money, and the units that they are. */
+const SIGNS: Readonly<Record<string, string>> = {
+  $: 'dollar',
+  '€': 'euro',
+  '£': 'gbp',
+  '¥': 'yen',
+  '₹': 'rupee',
+  '¢': 'cent',
+};
+export const isMoneySign = (text: string): boolean => Object.hasOwn(SIGNS, text);
+const CURRENCY = /\b(?:dollars?|usd|euros?|eur|pounds?|gbp|rupees?|inr|yen|jpy|cents?|pence)\b/i;
+
+/** A unit of money by its words: the sign, or the word beside it, alone where `alone` says so. */
+function moneyIn(unit: string, alone: boolean): string {
+  const sign = isMoneySign(unit.charAt(0)) ? SIGNS[unit.charAt(0)]! : undefined;
+  const rest =
+    sign === undefined
+      ? unit
+      : unit
+          .slice(1)
+          .trim()
+          .replace(new RegExp(`^${CURRENCY.source}`, 'i'), '')
+          .trim();
+  if (sign === undefined) return (alone && CURRENCY.exec(unit)?.[0]) || unit;
+  return alone || rest === '' ? sign : `${sign} ${rest}`;
+}
+const isMoneyAlone = (unit: string) =>
+  new RegExp(`^(?:[$€£¥₹¢]|[$€£¥₹¢]? ?${CURRENCY.source})$`, 'i').test(unit);
+
 /**
  * How a value in the unit `from` becomes one in `to`, for each of their meanings; none where they measure different things. null where either is not
  * stated, or not known.
  */
 export function conversions(from: string | undefined, to: string | undefined): readonly Conversion[] | null {
   if (!from || !to) return null;
+  if ([from, to].some((unit) => isMoneySign(unit.charAt(0)))) {
+    // What an amount is paid for says nothing to one that is not said to be for anything.
+    const alone = [from, to].some(isMoneyAlone);
+    return conversions(moneyIn(from, alone), moneyIn(to, alone));
+  }
   if (from === to) return [{ factor: new Fraction(1), pi: 0 }];
   const [ours, theirs] = [readingsOf(from), readingsOf(to)];
   if (ours.length === 0 || theirs.length === 0) return null;

@@ -17,8 +17,8 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ["'", "'"],
   ['“', '”'],
 ];
-/** HTML that sets a text in a type. */
-const TAGS = /<\/?(?:b|strong|i|em|u|code|mark|span|p)>/gi;
+/** HTML that sets a text in a type, and the tag of an answer. */
+const TAGS = /<\/?(?:b|strong|i|em|u|code|mark|span|p|answer)>/gi;
 /** Commands that may stand in one another. */
 const DEEPEST = 4;
 

@@ -5,7 +5,7 @@
 
 import { invalid, ok } from '../../recipe/task-family.ts';
 import { type Check, type Checker, shown, wrongReference } from '../checker.ts';
-import { numberChecker, parseNumber } from '../number.ts';
+import { numberChecker, parseNumber, withDecimalPoint } from '../number.ts';
 import { equalAnswers } from './equal.ts';
 import { parseMath } from './parse.ts';
 
@@ -36,6 +36,10 @@ export const math: Checker = {
       const same = equalAnswers(expected, parsed.value);
       if (same === true) return ok(true);
       if (parsed.value.kind === 'text' && expected.kind !== 'text') return invalid('no-expression');
+      // 1.234,5 is a number where the reference is one.
+      const pointed = withDecimalPoint(given);
+      const sameDecimal = pointed !== given && /\d\.\d{3},/.test(given) ? asNumber?.(pointed) : null;
+      if (sameDecimal?.ok && sameDecimal.value) return sameDecimal;
       // "100,200" is a number, and the elements of a list where the reference is one.
       const asList = expected.kind === 'list' ? parseMath(given, true) : null;
       if (asList?.ok && equalAnswers(expected, asList.value) === true) return ok(true);

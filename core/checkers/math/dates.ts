@@ -17,16 +17,19 @@ const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const MONTH =
   /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$/;
 
-/** A date with the name of its month, as year, month and day. */
+/** A date with the name of its month, with its year, its day or both. */
 export function namedDate(tokens: readonly Token[]): MathAnswer | null {
   const parts = tokens
     .filter(({ text }) => !/^(?:,|\.|of|the|st|nd|rd|th)$/.test(text))
     .map(({ text }) => text);
   const at = parts.findIndex((part) => MONTH.test(part));
-  const [day, year] = at === 0 ? parts.slice(1) : [parts[0], parts[2]];
-  if (at < 0 || at > 1 || parts.length !== 3 || !/^\d{1,2}$/.test(day ?? '') || !/^\d{4}$/.test(year ?? ''))
-    return null;
-  return { kind: 'text', text: `${year}-${1 + MONTHS.indexOf(parts[at]!.slice(0, 3))}-${Number(day)}` };
+  if (at < 0 || at > 1 || parts.length < 2) return null;
+  const month = 1 + MONTHS.indexOf(parts[at]!.slice(0, 3));
+  if (at === 0 && parts.length === 2 && /^\d{4}$/.test(parts[1]!))
+    return { kind: 'text', text: `${parts[1]}-${month}` };
+  const [day, year, ...more] = at === 0 ? parts.slice(1) : [parts[0], ...parts.slice(2)];
+  if (more.length > 0 || !/^\d{1,2}$/.test(day ?? '') || !/^(?:\d{4})?$/.test(year ?? '')) return null;
+  return { kind: 'text', text: `${year ?? 'any'}-${month}-${Number(day)}` };
 }
 
 const MEASURES: Readonly<Record<string, string>> = {
@@ -61,7 +64,7 @@ export function quantities(tokens: readonly Token[]): MathAnswer | null {
     return null;
   const [dollars, cents] = pairs;
   if (pairs.length === 2 && dollars!.unit === 'dollar' && cents!.unit === 'cent')
-    return { kind: 'value', node: number(dollars!.value.add(cents!.value.div(100))) };
+    return { kind: 'value', node: { ...number(dollars!.value.add(cents!.value.div(100))), measure: '$' } };
   const measure = pairs.at(-1)!.unit;
   const converted = pairs.map(({ value, unit }) => {
     const factor = conversions(unit, measure)?.[0]?.factor;

@@ -1,6 +1,7 @@
 /** Equality of answers: what an equation, a list, a set, an interval, a matrix and a ratio say, beside what their expressions are worth. */
 import Fraction from 'fraction.js';
 import { type Conversion, conversions, isSameUnit } from '../units.ts';
+import { HALVES_OF_DAY, timeOfDay } from './dates.ts';
 import { constantFactor, difference, equalExpressions, isWrittenOut, numericValue } from './expressions.ts';
 import { equalRegions, regionOf } from './region.ts';
 import type { Expression, MathAnswer, Relation, Side } from './tree.ts';
@@ -11,6 +12,8 @@ import { variablesOf } from './value.ts';
  * figure is, where the reference is more than a share can be.
  */
 function equalFigures(reference: Expression, answer: Expression): boolean | null {
+  const renamed = withConstantOf(reference, answer);
+  if (renamed) return equalPlain(reference, renamed);
   const found = conversions(measureOf(answer), measureOf(reference));
   if (found) {
     // Letters that may be variables: 2 h L is 2 L h, whatever they measure.
@@ -47,6 +50,37 @@ const measureOf = (node: Expression): string | undefined =>
     : node.op === 'multiply' && node.right.unit
       ? node.right.measure
       : undefined);
+
+/** Terms of a sum that are added, and no more than letters. */
+const addedLetters = (node: Expression): readonly string[] =>
+  node.op === 'symbol'
+    ? [node.name]
+    : node.op === 'add'
+      ? [...addedLetters(node.left), ...addedLetters(node.right)]
+      : node.op === 'subtract'
+        ? addedLetters(node.left)
+        : [];
+const CONSTANTS = /^(?:[CcKk]|C_\d)$/;
+
+function renamedIn(node: Expression, from: string, to: string): Expression {
+  if (node.op === 'number') return node;
+  if (node.op === 'symbol') return node.name === from ? { ...node, name: to } : node;
+  if ('of' in node) return { ...node, of: renamedIn(node.of, from, to) };
+  return { ...node, left: renamedIn(node.left, from, to), right: renamedIn(node.right, from, to) };
+}
+
+/** The answer with the reference’s letter for a constant of integration, x^2 + c as x^2 + C; null where they name none, or the same. */
+function withConstantOf(reference: Expression, answer: Expression): Expression | null {
+  const free = (node: Expression) =>
+    node.op === 'add' || node.op === 'subtract'
+      ? addedLetters(node).filter((name) => CONSTANTS.test(name))
+      : [];
+  const [[name, ...more], [said, ...others]] = [free(reference), free(answer)];
+  if (!name || !said || name === said || more.length > 0 || others.length > 0) return null;
+  const isOne = name === 'C' || said === 'C';
+  if (!isOne || variablesOf(reference).has(said) || variablesOf(answer).has(name)) return null;
+  return renamedIn(answer, said, name);
+}
 
 /** A value without the unit that is stated behind it. */
 function plainValue(node: Expression): Expression {
@@ -154,7 +188,7 @@ type Related = Extract<MathAnswer, { kind: 'relation' }>;
  * The value that an equation gives to something: "x = 3", "6 = x", "AB = 6", "Area = 6", "f(x) = 2x + 1", "2 · 3 = 6", "x = 2 + 4 = 6". null where it is a
  * condition, such as "2x = 6".
  */
-function given({ relations, sides }: Related): MathAnswer | null {
+export function valueGiven({ relations, sides }: Related): MathAnswer | null {
   if (!relations.every((sign) => sign === '=' || sign === '≈')) return null;
   const [first, last] = [sides[0]!, sides.at(-1)!];
   if (sides.length > 2) {
@@ -218,7 +252,7 @@ function equalRelations(a: Related, b: Related): boolean {
   if (a.sides.length > 2 && b.sides.length === a.sides.length && isTurned(a, b)) return true;
   if (a.sides.length === 2 && b.sides.length === 2 && shareUnits(a, b) && equalConditions(a, b)) return true;
   // Two true equations between constants, and two that name the same thing, say their values.
-  const [x, y] = [given(a), given(b)];
+  const [x, y] = [valueGiven(a), valueGiven(b)];
   if (!x || !y) return false;
   const [nameA, nameB] = [a, b].map(({ sides }) => sides.find(({ label }) => label !== null)?.label ?? null);
   return nameA === nameB && equalAnswers(x, y) === true;
@@ -234,7 +268,7 @@ function assigned(list: List): List | null {
   const named = list.items.map((item) => {
     if (item.kind !== 'relation' || item.sides.length !== 2) return null;
     const [left] = item.sides;
-    const value = given(item);
+    const value = valueGiven(item);
     const isName = isSymbol(left) || /^[A-Za-z]\d+$/.test(left!.label ?? '');
     return isName && value ? { name: left!.label!, value } : null;
   });
@@ -262,13 +296,13 @@ function plainItems({ items }: List): readonly MathAnswer[] {
   const [first, ...rest] = items;
   if (first?.kind !== 'relation' || rest.length === 0 || rest.some(({ kind }) => kind === 'relation'))
     return items;
-  const value = given(first);
+  const value = valueGiven(first);
   return value ? [value, ...rest] : items;
 }
 
 /** Elements, those that name a value as this value. */
 const valuesOf = (list: List): readonly MathAnswer[] =>
-  plainItems(list).map((item) => (item.kind === 'relation' ? (given(item) ?? item) : item));
+  plainItems(list).map((item) => (item.kind === 'relation' ? (valueGiven(item) ?? item) : item));
 
 /** The element of a set of one; null of other lists. */
 const onlyElement = ({ brackets, items }: List): MathAnswer | null =>
@@ -356,7 +390,7 @@ const EMPTY: MathAnswer = { kind: 'value', node: { op: 'symbol', name: '∅' } }
 
 /** What one answer says where the other is of another kind: the value that an equation gives, the quotient of a ratio, the one element of a list. */
 function plainer(answer: MathAnswer): MathAnswer | null {
-  if (answer.kind === 'relation') return given(answer);
+  if (answer.kind === 'relation') return valueGiven(answer);
   if (answer.kind === 'ratio') {
     const node = quotientOf(answer);
     return node && { kind: 'value', node };
@@ -375,7 +409,19 @@ function plainer(answer: MathAnswer): MathAnswer | null {
 const roundedIn = (answer: MathAnswer): MathAnswer | null =>
   answer.kind === 'relation' && answer.relations.join('') === '≈' ? answer.sides[1]!.answer : null;
 
+/** A time of day: one with a colon, or an hour with its half of the day, 8 pm. */
+function clockOf(answer: MathAnswer): string | null {
+  if (answer.kind === 'ratio') return answer.clock;
+  if (answer.kind !== 'value' || answer.node.op !== 'number') return null;
+  const { value } = answer.node;
+  const measure = answer.node.measure?.toLowerCase() ?? '';
+  const isHour = HALVES_OF_DAY.test(measure) && value.d === 1n && value.n >= 1n && value.n <= 12n;
+  return isHour ? timeOfDay(`${value.n}:00`, measure) : null;
+}
+
 function sameKind(a: MathAnswer, b: MathAnswer): boolean | null {
+  const [timeA, timeB] = [clockOf(a), clockOf(b)];
+  if (timeA !== null && timeB !== null) return timeA === timeB;
   if (a.kind === 'value' && b.kind === 'value') return equalFigures(a.node, b.node);
   if (a.kind === 'relation' && b.kind === 'relation') return equalRelations(a, b);
   if (a.kind === 'list' && b.kind === 'list' && equalLists(a, b)) return true;
@@ -421,7 +467,7 @@ function equalPlainer(a: MathAnswer, b: MathAnswer): boolean | null {
 /** Is it a set of numbers by what it says, and no list whose brackets could be those of a point? */
 function isSetLike(answer: MathAnswer): boolean {
   if (answer.kind === 'sets') return true;
-  if (answer.kind === 'relation') return given(answer) === null;
+  if (answer.kind === 'relation') return valueGiven(answer) === null;
   if (answer.kind === 'list') return answer.items.some(({ kind }) => kind === 'sets' || kind === 'relation');
   return (
     answer.kind === 'value' && answer.node.op === 'symbol' && ['∅', 'mathbb(R)'].includes(answer.node.name)

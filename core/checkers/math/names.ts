@@ -78,12 +78,12 @@ export const SPLIT_LETTERS = new RegExp(`${INNER.join('|')}|[A-Za-z]`, 'g');
 const SHORT_WORDS = new Set(
   (
     'or and to no yes not is are the of per all any day odd one two six ten red cup min sec hrs hr lbs lb oz ft cm mm km nm kg mg ml dm ' +
-    'sq cu mi yd in mph kph kmh km/h rad deg pct most ans gcd lcm gb mb kb tb px cal kcal rpm bpm fps ppm ev ghz mhz hp hz khz kw kwh kj mol atm pa kpa usd eur gbp inr rs th st nd rd dne if for pm am men mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec cc mA mV kV kN'
+    'sq cu mi yd in mph kph kmh km/h rad deg pct most ans gcd lcm gb mb kb tb px cal kcal rpm bpm fps ppm ev ghz mhz hp hz khz kw kwh kj mol atm pa kpa usd eur gbp inr rs th st nd rd dne if for pm am men mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec cc mA mV kV kN yen jpy yr yrs wk wks'
   ).split(' '),
 );
 /** Those of them that are words only after a number: alone they are products. */
 const UNITS_ONLY = new Set(
-  'in to am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz gb mb kb tb px cal rpm bpm fps ppm ev ghz mhz hp'.split(
+  'yen yr wk in to am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz gb mb kb tb px cal rpm bpm fps ppm ev ghz mhz hp'.split(
     ' ',
   ),
 );
@@ -93,7 +93,7 @@ export function isWord(run: string, after: boolean): boolean {
   const lower = run.toLowerCase();
   if (UNITS_ONLY.has(lower)) return after;
   if (SHORT_WORDS.has(lower)) return true;
-  if (/^(?:TRUE|FALSE|NONE|EVEN|NEITHER|BOTH|UNDEFINED)$/.test(run)) return true;
+  if (/^(?:May|TRUE|FALSE|NONE|EVEN|NEITHER|BOTH|UNDEFINED)$/.test(run)) return true;
   if (run.length < 4 || functionNamed(run) || NAMES.includes(run) || !/[aeiouy]/i.test(run)) return false;
   // "abcd" and "ABCD" are products, or points: letters in their order, or capitals alone.
   if (/^[A-Z]+$/.test(run) || [...lower].every((letter, i) => i === 0 || letter > lower[i - 1]!))

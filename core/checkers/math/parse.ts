@@ -33,14 +33,15 @@ function textOf(tokens: readonly Token[]): MathAnswer {
   return { kind: 'text', text: plainWords(texts.join(' ')) };
 }
 
-/** Ways of saying that there is no value, as one. */
+/** Without the article, and ways of saying that there is no value as one. */
 const plainWords = (text: string): string =>
   text
     .replace(
       /^(?:(?:there )?(?:is|are) )?no (real )?(?:solution|root|answer)s?(?: exists?)?$/,
       'no $1solution',
     )
-    .replace(/^(?:it |the limit )?(?:does not|doesn t) exist$/, 'dne');
+    .replace(/^(?:it |the limit )?(?:does not|doesn t) exist$/, 'dne')
+    .replace(/^the (?=\S)/, '');
 
 /** A name of what a value is given for: AB, ∠A, f(x), P(A ∪ B), S_{ABC}, f^{-1}(x), dy/dx, words. null where it may be something else. */
 function labelOf(tokens: readonly Token[]): string | null {
@@ -303,11 +304,19 @@ function item(tokens: readonly Token[]): MathAnswer {
 /** Elements of a list that are lists without brackets of their own, as ± makes them, belong to it. */
 const flat = (items: readonly MathAnswer[]): MathAnswer[] =>
   items.flatMap((one) => (one.kind === 'list' && one.brackets === '' ? one.items : [one]));
+/** Words without the article before them, which is no factor: "a circle", "an ellipse". */
+function withoutArticle(tokens: readonly Token[]): readonly Token[] {
+  const [first, second] = tokens;
+  if (first?.text.toLowerCase() !== 'a' || first.kind !== 'letter') return tokens;
+  const rest = tokens.slice(second?.text === 'n' && !second.space ? 2 : 1);
+  return allWords(rest) && rest[0]!.space ? rest : tokens;
+}
+
 function answerOf(given: readonly Token[]): MathAnswer {
   const introduced = withoutIntroduction(given);
   const [first] = introduced;
   const isNoPart = first?.kind === 'word' ? /^(?:either|both)$/.test(first.text) : first?.text === '≈';
-  const tokens = isNoPart ? introduced.slice(1) : introduced;
+  const tokens = withoutArticle(isNoPart ? introduced.slice(1) : introduced);
   if (allWords(tokens)) return textOf(tokens);
   const measured = namedDate(tokens) ?? quantities(tokens);
   if (measured) return measured;

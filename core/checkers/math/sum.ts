@@ -14,6 +14,10 @@ import { binary, type Expression, fail, negated, number } from './tree.ts';
 
 const SCALES: Readonly<Record<string, number>> = {
   hundred: 2,
+  lakh: 5,
+  lakhs: 5,
+  crore: 7,
+  crores: 7,
   thousand: 3,
   million: 6,
   billion: 9,
@@ -22,7 +26,7 @@ const SCALES: Readonly<Record<string, number>> = {
 export const CONNECTIVES = ['or', 'and'];
 /** Words that change the value that they stand after, so that they are no units. */
 const ARITHMETIC =
-  /^(?:squared|cubed|plus|minus|times|over|divided|dozens?|hal(?:f|ves)|thirds?|quarters?|fifths?|tenths?|hundreds|hundredths?|thousands|thousandths?|millions|millionths?|less|more|of|not|to|if|for|is|are|was|were|has|have)$/;
+  /^(?:squared|cubed|plus|minus|times|over|divided|dozens?|gross|score|grand|tens|myriads?|mille|\w*fold|hal(?:f|ves)|thirds?|quarters?|hundreds|thousands|millions|billions|(?:f(?:if|our)|six|seven|eigh|nin|ten|twelf|twentie|sixteen|hundred|thousand|million|billion)ths?|root|inverse|reciprocal|less|fewer|more|no|never|maybe|perhaps|possibly|unless|except|instead|otherwise|of|not|to|if|for|is|are|was|were|has|have)$/;
 const TRIGONOMETRIC = ['sin', 'cos', 'tan', 'cot', 'sec', 'csc'];
 /** Functions whose exponent −1 is their inverse. */
 const INVERTED: Readonly<Record<string, FunctionName>> = {
@@ -116,11 +120,7 @@ class Reader {
         // Two quantities beside each other, as in "5 feet 3 inches", are no product.
         if (this.#beginsAtom()) fail();
       } else if (this.#next?.kind === 'word' && Object.hasOwn(SCALES, this.#next.text))
-        left = binary(
-          'multiply',
-          left,
-          number(new Fraction(10n ** BigInt(SCALES[this.#tokens[this.#at++]!.text]!))),
-        );
+        left = this.#scaled(left, new Fraction(10n ** BigInt(SCALES[this.#tokens[this.#at++]!.text]!)));
       else if (this.#take('*')) left = binary('multiply', left, this.#signed());
       else if (this.#take('/')) left = binary('divide', left, this.#signed());
       else if (this.#beginsAtom()) {
@@ -129,6 +129,12 @@ class Reader {
         left = binary('multiply', left, this.#lastUnit() ?? this.#power());
       } else return left;
     }
+  }
+
+  /** A number in thousands or the like is one number. */
+  #scaled(of: Expression, scale: Fraction): Expression {
+    if (of.op !== 'number') return binary('multiply', of, number(scale));
+    return { ...number(of.value.mul(scale)), ...(of.measure && { measure: of.measure }) };
   }
 
   /** Do letters and words of a unit stand here up to the end, with space between them and the number before: m, m^2, N m, J/(kg K)? */
@@ -336,11 +342,12 @@ class Reader {
   }
 
   /** A number, with the fraction beside it where the two are a mixed number: a whole part and a proper fraction of whole numbers. */
-  #number({ value = new Fraction(0), bare, text }: Token): Expression {
+  #number({ value = new Fraction(0), bare, text, money }: Token): Expression {
+    const measured = money ? { measure: money } : {};
     const fraction = bare ? this.#properFraction() : null;
-    if (fraction) return number(value.add(fraction));
+    if (fraction) return { ...number(value.add(fraction)), ...measured };
     const decimals = /\.(\d+)$/.exec(text)?.[1]?.length;
-    return decimals === undefined ? number(value) : { op: 'number', value, decimals };
+    return { op: 'number', value, ...(decimals !== undefined && { decimals }), ...measured };
   }
 
   /** 10C3, without space in it. */

@@ -11,6 +11,8 @@ export interface Token {
   readonly value?: Fraction;
   /** Of a number: is it written with digits alone? Of a letter: is it in upright type, as units are? */
   readonly bare?: boolean;
+  /** Of a number: the sign of money beside it. */
+  readonly money?: string;
   /** Of a word: as it is written. Of a degree sign: the letter of its scale. */
   readonly written?: string;
 }

@@ -5,6 +5,7 @@
  */
 import Fraction from 'fraction.js';
 import { plainSpelling, withDigits } from '../spelling.ts';
+import { isMoneySign } from '../units.ts';
 import { withDegrees, withMinutes } from './degrees.ts';
 import {
   ACCENTS,
@@ -102,6 +103,8 @@ class Scanner {
   readonly #open: string[] = [];
   #at = 0;
   #space = false;
+  /** The sign of money before a number. */
+  #sign: string | undefined;
 
   constructor(text: string, upright: boolean, commasSeparate: boolean) {
     this.#text = text;
@@ -115,8 +118,10 @@ class Scanner {
   }
 
   #push(kind: Token['kind'], text: string, more: Pick<Token, 'value' | 'bare' | 'written'> = {}): void {
-    this.#tokens.push({ kind, text, space: this.#space, ...more });
+    const money = kind === 'number' && this.#sign ? { money: this.#sign } : {};
+    this.#tokens.push({ kind, text, space: this.#space, ...more, ...money });
     this.#space = false;
+    if (!/^[-+−–]$/.test(text)) this.#sign = undefined;
   }
 
   get #last(): Token | undefined {
@@ -293,7 +298,8 @@ class Scanner {
     const name = this.#match(/\\([A-Za-z]+|[\s\S]?)\*?/y)![1]!;
     this.#at += 1 + name.length;
     if (this.#text[this.#at] === '*' && UPRIGHT.test(name)) this.#at++;
-    if (name === 'begin' || name === 'end') this.#environment(name);
+    if (name === '$') this.#money(name);
+    else if (name === 'begin' || name === 'end') this.#environment(name);
     else if (UPRIGHT.test(name)) this.#inner(this.#argument(), true);
     else if (FRAMES.test(name)) this.#inner(this.#argument(), this.#upright);
     else if (UNSEEN.test(name)) this.#argument();
@@ -303,12 +309,26 @@ class Scanner {
       this.#inner(this.#argument(), true);
     } else if (ACCENTS.test(name)) {
       const under = this.#argument().replace(/[\s\\{}]/g, '');
+      // Unit vectors, in any type.
+      const axis = /^(?:vec|hat|widehat|overrightarrow)$/.test(name) && /^([ij])(?:math)?$|^k$/.exec(under);
+      if (axis) {
+        this.#push('letter', axis[1] ?? 'k');
+        return;
+      }
       this.#push('letter', `${name === 'Bbb' ? 'mathbb' : name}(${under})`);
     } else if (LAYOUT.test(name) || name === '') {
       // An invisible fence.
       if (/^(?:left|right)$/.test(name) && this.#text[this.#at] === '.') this.#at++;
       this.#space = true;
     } else this.#named(name);
+  }
+
+  /** The sign of money before a number, or behind one that has none. */
+  #money(sign: string): void {
+    const last = this.#last;
+    if (last?.kind === 'number' && !last.money && !this.#match(/\s*[\d.]\d*/y))
+      this.#tokens[this.#tokens.length - 1] = { ...last, money: sign };
+    else this.#sign = sign;
   }
 
   #named(name: string): void {
@@ -355,7 +375,11 @@ class Scanner {
     const whole = String.fromCodePoint(point);
     this.#at += whole.length;
     const greek = GREEK_LETTERS.indexOf(char);
-    if (/[$€£¥₹₩¢₽₺]/.test(char)) return;
+    if (char !== '$' && isMoneySign(char)) {
+      this.#money(char);
+      return;
+    }
+    if (/[$₩₽₺]/.test(char)) return;
     // The point of an abbreviation.
     if (char === '.' && this.#last?.kind === 'word') return;
     if (greek >= 0) this.#push('letter', GREEK[greek]!);
@@ -417,12 +441,16 @@ const SIGNS_TYPED = /\+\/-|(^\s*(?:[A-Za-z]\s*=\s*)?)\+-/g;
 /** The country of a dollar: US$ 5. */
 const CURRENCY_OF = /(?<![A-Za-z\\])(?:US|CA|AU|NZ|HK|SG|[ACS])(\\?\$)(?=\s*[\d.])/g;
 
+/** A dollar that no other closes is money. */
+const ONE_DOLLAR = /^((?:[^$]|(?<=\\)\$)*)(?<!\\)\$(?=(?:[^$]|(?<=\\)\$)*$)/;
+
 /** The tokens of an answer. `commasSeparate`: digits with commas between them are read as a list, though they could be thousands. */
 export function tokensOf(text: string, commasSeparate = false): Token[] {
   const written = withDigits(withoutMarkdown(plainSpelling(text)))
     .replace(OPERATOR_IN_BRACES, '$1')
     .replace(SIGNS_TYPED, (_, before: string = '') => `${before}±`)
-    .replace(CURRENCY_OF, '$1');
+    .replace(CURRENCY_OF, '$1')
+    .replace(ONE_DOLLAR, '$1\\$$');
   const tokens = withUnions(
     withMinutes(withDegrees(new Scanner(withoutInfixes(written), false, commasSeparate).tokens())),
   );

@@ -429,3 +429,94 @@ test('the text after #### ends with its line', () => {
     ),
   );
 });
+
+const DIGITS_OF: readonly number[] = [0x660, 0x6f0, 0x966, 0x9e6, 0xbe6, 0xe50, 0xff10, 0x1d7d8];
+
+test('digits of any script are digits', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 10 ** 6 }), fc.constantFrom(...DIGITS_OF), (n, zero) => {
+      const written = String(n).replace(/\d/g, (one) => String.fromCodePoint(zero + Number(one)));
+      for (const checker of ['number', 'math']) expectVerdicts(checker, written, `${n}`, [`${n + 1}`]);
+    }),
+  );
+});
+
+test('a sign of money is its currency, and a cent a hundredth of it', () => {
+  const currencies = fc.constantFrom(
+    ['$', 'dollars'] as const,
+    ['€', 'euros'] as const,
+    ['£', 'pounds'] as const,
+  );
+  fc.assert(
+    fc.property(small, currencies, currencies, (n, [sign, name], [other]) => {
+      const latex = sign === '$' ? '\\$' : sign;
+      for (const written of [`${sign}${n}`, `${latex}${n}.00`, `${latex} ${n} \\text{ per day}`])
+        expectVerdicts('math', written, `${n} ${name}`, [
+          `${n} kg`,
+          ...(other === sign ? [] : [`${other}${n}`]),
+        ]);
+      expectVerdicts('number', `${sign}${n}`, `${n} ${name}`, other === sign ? [] : [`${other}${n}`]);
+      if (sign !== '£') expectVerdicts('math', `${latex}${n}`, `${100 * n} cents`, [`${n} cents`]);
+    }),
+  );
+});
+
+test('an hour with its half of the day is a time', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 11 }), fc.constantFrom('am', 'AM', 'a.m.'), (hour, half) => {
+      const other = half.replace(/a/i, (letter) => (letter === 'a' ? 'p' : 'P'));
+      expectVerdicts('math', `${hour} ${half}`, `${hour}:00 ${half}`, [
+        `${hour} ${other}`,
+        `${hour + 1} ${half}`,
+      ]);
+      expectVerdicts('math', `${hour} ${other}`, `${hour + 12}:00`, [`${hour} ${half}`]);
+    }),
+  );
+});
+
+test('a day of a month is one in either order', () => {
+  const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August'];
+  fc.assert(
+    fc.property(fc.integer({ min: 4, max: 20 }), fc.nat(months.length - 2), (day, i) => {
+      const [month, next] = [months[i]!, months[i + 1]!];
+      for (const written of [
+        `${day} ${month}`,
+        `${month} ${day}th`,
+        `the ${day}th of ${month}`,
+        `${month.slice(0, 3)}. ${day}`,
+      ])
+        expectVerdicts('math', written, `${month} ${day}`, [`${month} ${day + 1}`, `${next} ${day}`]);
+    }),
+  );
+});
+
+test('any usual letter may be the constant of integration', () => {
+  fc.assert(
+    fc.property(small, fc.constantFrom('c', 'k', 'K', 'C_1'), (n, letter) => {
+      expectVerdicts('math', `${n}x^2+${letter}`, `${n}x^2+C`, [`${n}x^2`, `${n + 1}x^2+C`, `${n}x^2+C+x`]);
+    }),
+  );
+});
+
+test('words behind a number are a unit, and those that change it are none', () => {
+  const changing = [
+    'dozen',
+    'gross',
+    'score',
+    'lakh',
+    'crore',
+    'million',
+    'twelfths',
+    'or more',
+    'and a half',
+    'out of 100',
+  ];
+  fc.assert(
+    fc.property(small, unit, fc.constantFrom(...changing), (n, u, word) => {
+      for (const checker of ['number', 'math']) {
+        expectVerdicts(checker, `${n} ${u}`, `${n}`, [`${n + 1}`]);
+        expect(right(checker, `${n}`, `${n} ${word}`), `${n} ${word}`).toBe(false);
+      }
+    }),
+  );
+});
