@@ -151,7 +151,7 @@ const calls = v.pipe(
 );
 const chatMessage = v.looseObject({
   role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool']),
-  content: v.nullish(v.union([v.string(), v.array(v.union([textPart, imagePart]))]), ''),
+  content: v.nullish(v.union([v.string(), v.array(v.union([textPart, imagePart]))])),
   name: v.nullish(v.string()),
   reasoning_content: v.nullish(v.string()),
   tool_calls: v.nullish(calls),
@@ -417,7 +417,12 @@ export function chatOrder(body: unknown): ServingOrder {
   // Where no tool is offered, none is called beside another.
   refuseUnread(request.tools?.length ? request : others, chatRequest.entries);
   refuseUnread(request.stream_options ?? {}, STREAM_OPTIONS, 'stream_options: ');
-  for (const one of request.messages) refuseUnread(one, chatMessage.entries, 'messages: ');
+  request.messages.forEach((one, i) => {
+    refuseUnread(one, chatMessage.entries, 'messages: ');
+    // A call of tools needs no text.
+    if (one.role !== 'assistant' && (one.content ?? null) === null)
+      throw wrongInput('serving.request', `messages.${i}.content: Expected a text.`);
+  });
   const [logprobs, alternatives] = [request.logprobs ?? false, request.top_logprobs ?? 0];
   if (alternatives && !logprobs)
     throw wrongInput('serving.request', `top_logprobs: ${alternatives} without logprobs.`, {

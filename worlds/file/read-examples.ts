@@ -3,6 +3,7 @@
  * preferred. Both are kept as tasks: the conversation before the last answer, that answer, and a rejected one in the metadata.
  */
 import type { Message } from '../../core/renderer/message.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import type { ReadBeside } from './images.ts';
 import { readMessages, unpacked } from './messages.ts';
 import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
@@ -47,9 +48,14 @@ function promptOf({ value: row, texts }: Row, system: string | undefined): Messa
       : typeof value === 'string'
         ? [{ role: 'user', content: text(value, field) }]
         : readMessages(value, field);
+  return withSystem(messages, row, system);
+}
+
+/** Messages with the system's before them: the row's own, or the given one. */
+function withSystem(messages: readonly Message[], row: Row['value'], system: string | undefined): Message[] {
   const said = typeof row.system === 'string' && row.system.trim() !== '' ? row.system : system;
   return said === undefined || messages[0]!.role === 'system'
-    ? messages
+    ? [...messages]
     : [{ role: 'system', content: said }, ...messages];
 }
 
@@ -59,12 +65,14 @@ interface Written {
   readonly answer: Message;
 }
 
-/** A text, the assistant's message alone, or a whole conversation that ends with it. */
+/** A text, a number, the assistant's message alone, or a whole conversation that ends with it. */
 function answerOf(given: unknown, field: string): Written {
   const value = unpacked(given);
-  if (!Array.isArray(value))
-    return { before: null, answer: { role: 'assistant', content: text(value, field) } };
-  const messages = readMessages(value, field);
+  if (!Array.isArray(value) && !isObject(value)) {
+    const content = text(typeof value === 'number' ? String(value) : value, field);
+    return { before: null, answer: { role: 'assistant', content } };
+  }
+  const messages = readMessages(Array.isArray(value) ? value : [value], field);
   const answer = messages.at(-1)!;
   if (answer.role !== 'assistant')
     throw new RowFault(`its ${field} does not end with a message of the assistant`);
@@ -94,6 +102,19 @@ function parsedTools(text: string): unknown {
   }
 }
 
+/** Columns that other trainers take as a part of the prompt or of the loss. */
+const UNHEEDED =
+  /^(?:history|context|documents|system_prompt|functions|function_call|chat_template_kwargs|loss_mask|weights?)$/;
+
+/** What would change what is learned and is not heeded is a fault by its name. */
+function expectHeeded(row: Row['value']): void {
+  const isEmptyCell = (value: unknown) =>
+    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  const found = Object.keys(row).find((field) => UNHEEDED.test(field) && !isEmptyCell(row[field]));
+  if (found !== undefined)
+    throw new RowFault(`its "${found}" is not heeded, so write it into the messages or leave the column out`);
+}
+
 function example(
   messages: readonly Message[],
   answer: Message,
@@ -104,6 +125,7 @@ function example(
   if (role !== 'user' && role !== 'tool')
     throw new RowFault(`its last message before the answer is the ${role}’s, so that nothing is answered`);
   if (isEmpty(answer) || (rejected && isEmpty(rejected))) throw new RowFault('its answer is no text');
+  expectHeeded(row);
   const tools = toolsOf(row);
   const [more, less] = [besides(answer), rejected ? besides(rejected) : null];
   return {
@@ -152,9 +174,7 @@ function beforePair(
   const asked = named ? promptOf(row, undefined) : before;
   if (!same(asked, before) && !same(asked.at(-1)?.content.trim(), before.at(-1)?.content.trim()))
     throw new RowFault('its chosen conversation begins with another prompt than the row has');
-  return system === undefined || before[0]!.role === 'system'
-    ? before
-    : [{ role: 'system', content: system }, ...before];
+  return withSystem(before, row.value, system);
 }
 
 function pairOf(row: Row, system: string | undefined): FileTask {
@@ -173,8 +193,9 @@ function pairOf(row: Row, system: string | undefined): FileTask {
 
 /** 1 for an answer that is right, 0 for one that is wrong. */
 function labelOf(value: unknown, field: string): 0 | 1 {
-  if (value === true || value === 1 || value === '1' || value === 'true' || value === '+') return 1;
-  if (value === false || value === 0 || value === '0' || value === 'false' || value === '-') return 0;
+  const said = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  if (said === true || said === 1 || said === '1' || said === 'true' || said === '+') return 1;
+  if (said === false || said === 0 || said === '0' || said === 'false' || said === '-') return 0;
   throw new RowFault(
     `its ${field} ${JSON.stringify(value)} is neither right nor wrong (true or false, 1 or 0)`,
   );

@@ -84,6 +84,12 @@ export const writtenAnswer = (value: unknown): string =>
 /** Checkers to which a list is one answer; to the others it is several, any of which is right. */
 const LISTS = ['set', 'json-schema', 'expression', 'program', 'list-program'];
 
+/** An object, or a list that has one or null in it: its JSON is no answer. */
+const holdsNoAnswer = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some((one) => one === null || holdsNoAnswer(one))
+    : typeof value === 'object' && value !== null;
+
 /** The answers of a list of texts or numbers; null where the value is no list of answers. */
 export function acceptedAnswers(value: unknown, { name }: Pick<Checker, 'name'>): string[] | null {
   if (!Array.isArray(value) || value.length === 0 || LISTS.includes(name)) return null;
@@ -111,7 +117,14 @@ function answersOf(
   if (letter !== null) return [letter];
   if (Array.isArray(value) && value.length === 0 && !LISTS.includes(checker.name))
     throw new RowFault('its answer is an empty list, so that nothing is right');
-  const answers = acceptedAnswers(value, checker) ?? [writtenAnswer(value)];
+  const accepted = acceptedAnswers(value, checker);
+  if (accepted === null && !LISTS.includes(checker.name) && holdsNoAnswer(value))
+    throw new RowFault(
+      Array.isArray(value)
+        ? 'its answer is a list with something in it that is no text and no number'
+        : `its answer is an object with the fields ${fieldsOf(value as Row['value'])}; --fields answer=${name}.FIELD names the one that is meant`,
+    );
+  const answers = accepted ?? [writtenAnswer(value)];
   return answers.map((text) => extracted(text, reference));
 }
 
@@ -155,6 +168,8 @@ function difficultyOf(metadata: Record<string, unknown>, field: string | undefin
 
 function taskOf({ value: given, texts }: Row, settings: TaskFileSettings): FileTask {
   const row = fromTask(given);
+  if (Array.isArray(row.tools) && row.tools.length > 0)
+    throw new RowFault('its "tools" are not shown to the policy, so leave the column out');
   const own = metadataOf(row, settings);
   const answers = answersOf(row, own, settings, texts);
   const metadata = answers.length > 1 ? { ...own, accepted: answers } : own;

@@ -44,6 +44,17 @@ describe('what a request leaves out', () => {
 });
 
 describe('messages', () => {
+  test('only a message of the assistant may be without a text', () => {
+    for (const role of ['user', 'system', 'developer', 'tool'])
+      for (const message of [{ role }, { role, content: null }])
+        expect(() => chatOrder({ model: 'words', messages: [message] })).toThrow(/messages\.0\.content/);
+    const messages = [
+      { role: 'user', content: '' },
+      { role: 'assistant', content: null },
+    ];
+    expect(chatOrder({ model: 'words', messages }).prompts).toHaveLength(1);
+  });
+
   test('parts of text are joined, developer is system, and a call is read', () => {
     const messages = [
       { role: 'developer', content: 'Be brief.' },

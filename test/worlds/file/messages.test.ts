@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { findChecker } from '../../../core/checkers/registry.ts';
 import { readMessages } from '../../../worlds/file/messages.ts';
-import { readConversations, readPairs } from '../../../worlds/file/read-examples.ts';
+import { readConversations, readPairs, readRated } from '../../../worlds/file/read-examples.ts';
 import { readTasks } from '../../../worlds/file/read-tasks.ts';
 
 const bytes = (...rows: readonly object[]) =>
@@ -180,4 +180,79 @@ test('cells of CSV are the texts that stand there', async () => {
     answer: '[1, 2]',
     metadata: { choices: ['a', 'b'] },
   });
+});
+
+test('columns that other trainers take as a part of the prompt or of the loss are refused by name', async () => {
+  const said = { instruction: 'a', input: '', output: 'b' };
+  const pair = { prompt: 'a', chosen: 'b', rejected: 'c' };
+  const columns = {
+    history: [['x', 'y']],
+    context: 'c',
+    documents: [{ text: 'd' }],
+    system_prompt: 's',
+    functions: [{ name: 'f' }],
+    chat_template_kwargs: { enable_thinking: false },
+    loss_mask: [0, 1],
+    weight: 0,
+  };
+  const plain = await conversations(said);
+  for (const [column, value] of Object.entries(columns)) {
+    await expect(conversations({ ...said, [column]: value })).rejects.toThrow(`"${column}" is not heeded`);
+    await expect(readPairs('p.jsonl', bytes({ ...pair, [column]: value }))).rejects.toThrow(column);
+    expect(await conversations({ ...said, [column]: null })).toEqual(plain);
+  }
+  expect(await conversations({ ...said, history: [], id: 7, source: 'web' })).toEqual(plain);
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const settings = { checker: findChecker('exact') };
+  await expect(readTasks('t.jsonl', bytes({ question: 'a', answer: 'b', tools }), settings)).rejects.toThrow(
+    /"tools" are not shown/,
+  );
+});
+
+test('the answers of a pair may be messages, with a system’s message of the row’s own', async () => {
+  const [user, good, bad] = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'assistant', content: 'c' },
+  ];
+  const read = (row: object) => readPairs('p.jsonl', bytes(row));
+  const expected = await read({ prompt: 'a', chosen: 'b', rejected: 'c' });
+  expect(expected[0]).toMatchObject({ messages: [user], answer: 'b', metadata: { rejected: 'c' } });
+  expect(await read({ prompt: 'a', chosen: good, rejected: bad })).toEqual(expected);
+  const conversation = [{ from: 'human', value: 'a' }];
+  const answers = { chosen: { from: 'gpt', value: 'b' }, rejected: { from: 'gpt', value: 'c' } };
+  expect(await read({ conversations: conversation, ...answers })).toEqual(expected);
+  const whole = { system: 's', chosen: [user, good], rejected: [user, bad] };
+  expect((await read(whole))[0]!.messages).toEqual([{ role: 'system', content: 's' }, user]);
+});
+
+test('numbers are answers to learn from, and labels are read as other programs write them', async () => {
+  expect((await conversations({ question: 'a', answer: 4 }))[0]!.answer).toBe('4');
+  const labels = ['True', 'false', ' 1 ', false].map((label) => ({ prompt: 'a', completion: 'b', label }));
+  const read = await readRated('r.jsonl', bytes(...labels));
+  expect(read.map(({ metadata }) => metadata.label)).toEqual([1, 0, 1, 0]);
+  await expect(readRated('r.jsonl', bytes({ ...labels[0], label: 'maybe' }))).rejects.toThrow(/"maybe"/);
+});
+
+test('an object is no answer, nor is a list that has one in it', async () => {
+  const read = (answer: unknown, checker = 'exact', fields = {}) =>
+    readTasks('t.jsonl', bytes({ question: 'a', answer }), { checker: findChecker(checker), fields });
+  const wiki = { value: 'Jupiter', aliases: ['Planet Jupiter'] };
+  await expect(read(wiki)).rejects.toThrow(/fields value, aliases; --fields answer=answer\.FIELD/);
+  expect((await read(wiki, 'exact', { answer: 'answer.value' }))[0]!.answer).toBe('Jupiter');
+  for (const list of [['a', null], [{ text: 'a' }]])
+    await expect(read(list)).rejects.toThrow(/no text and no number/);
+  // Rows of a matrix, and the elements of a set.
+  expect(
+    (
+      await read(
+        [
+          [1, 2],
+          [3, 4],
+        ],
+        'math',
+      )
+    )[0]!.answer,
+  ).toBe('[[1,2],[3,4]]');
+  expect((await read(['a', 'b'], 'set'))[0]!.answer).toBe('["a","b"]');
 });
