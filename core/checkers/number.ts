@@ -212,7 +212,7 @@ export function numberChecker({ tolerance = 0, lists = false }: NumberSettings =
   return {
     name: 'number',
     description:
-      'The same value: whole and decimal numbers, thousands separators, fractions, percent, k, million and the like.',
+      'The same value: whole and decimal numbers, thousands separators, fractions, percent, k, million and the like, with a unit.',
     prepare: ({ answer }) => {
       const reference = parse(answer);
       if (!reference.ok)
