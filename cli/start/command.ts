@@ -107,12 +107,16 @@ export async function refuseIgnored(
   const ignored = [...shippedRecipe, ...OF_A_RUN].filter(isGiven);
   if (!ignored.length) return;
   const mode = serve ? '--serve' : '--resume';
-  throw wrongInput('start.options', `${mode} begins no run of its own, and ${ignored.join(', ')} is given.`, {
-    expected: `${mode} without options of a run`,
-    next: serve
-      ? 'Leave --serve out, or order the run by a webhook: `npx rollmesh trigger URL --recipe NAME`.'
-      : 'Leave --resume out: the same command goes on with its run.',
-  });
+  throw wrongInput(
+    'start.options',
+    `${mode} begins no run of its own, and ${ignored.join(', ')} ${ignored.length > 1 ? 'are' : 'is'} given.`,
+    {
+      expected: `${mode} without options of a run`,
+      next: serve
+        ? 'Leave --serve out, or order the run by a webhook: `npx rollmesh trigger URL --recipe NAME`.'
+        : 'Leave --resume out: the same command goes on with its run.',
+    },
+  );
 }
 
 /** With `--agent` where an environment is named, which has to be there. Throws where options of an environment are given without one. */

@@ -18,7 +18,7 @@ import { type Checker, shown, wrongReference } from './checker.ts';
 import { valueGiven } from './math/equal.ts';
 import { parseMath } from './math/parse.ts';
 import { tokensOf } from './math/tokens.ts';
-import type { Expression } from './math/tree.ts';
+import type { Expression, MathAnswer } from './math/tree.ts';
 import { plainSpelling, withDigits } from './spelling.ts';
 import { conversions } from './units.ts';
 
@@ -162,11 +162,19 @@ function wholePower(base: Expression, exponent: Expression): Fraction | string {
   return whole.n === 0n && times <= 0 ? 'no-number' : whole.pow(power)!;
 }
 
+/** What an equation gives; where it is true of constants, 72 = 8 · 9, the side that is a number. */
+function numberSaid(answer: Parameters<typeof valueGiven>[0]): MathAnswer | null {
+  const value = valueGiven(answer);
+  const sides = answer.sides.flatMap(({ answer }) => answer ?? []);
+  const isNumber = (one: MathAnswer | null) => one?.kind === 'value' && one.node.op === 'number';
+  return value && !isNumber(value) ? (sides.find(isNumber) ?? value) : value;
+}
+
 /** A number with words that are no part of it: units, "x = 3", "The answer is 3." */
 function parseAmount(text: string): ParseResult<WrittenNumber, string> {
   const parsed = parseMath(text);
   if (!parsed.ok) return invalid('no-number');
-  const said = parsed.value.kind === 'relation' ? valueGiven(parsed.value) : parsed.value;
+  const said = parsed.value.kind === 'relation' ? numberSaid(parsed.value) : parsed.value;
   if (said?.kind !== 'value') return invalid('no-number');
   const { node } = said;
   // 3 m

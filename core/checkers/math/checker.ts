@@ -27,6 +27,8 @@ export const math: Checker = {
     const asNumber = parseNumber(answer).ok
       ? numberChecker({ lists: true }).prepare({ answer, metadata })
       : null;
+    // "100,200" may be two numbers, too.
+    const listed = /\d,\d{3}/.test(answer) ? parseMath(answer, true) : null;
     const check: Check = (given) => {
       // Two plain numbers are compared as numbers, units of thousands included.
       const sameNumber = asNumber?.(given);
@@ -43,6 +45,8 @@ export const math: Checker = {
       // "100,200" is a number, and the elements of a list where the reference is one.
       const asList = expected.kind === 'list' ? parseMath(given, true) : null;
       if (asList?.ok && equalAnswers(expected, asList.value) === true) return ok(true);
+      if (parsed.value.kind === 'list' && listed?.ok && equalAnswers(listed.value, parsed.value) === true)
+        return ok(true);
       return same === null ? invalid('no-value') : ok(same);
     };
     // What is not equal to itself, because it has no value that is known here, no answer could be equal to.

@@ -419,6 +419,17 @@ function clockOf(answer: MathAnswer): string | null {
   return isHour ? timeOfDay(`${value.n}:00`, measure) : null;
 }
 
+/** Names with "and" between them in one order. */
+const namesIn = (text: string): string => text.split(' and ').sort().join(' and ');
+
+/** The letters of a product of letters, in their order; null of other expressions. */
+function lettersOf(node: Expression): string | null {
+  if (node.op === 'symbol') return /^[A-Za-z]$/.test(node.name) ? node.name.toLowerCase() : null;
+  if (node.op !== 'multiply') return null;
+  const [left, right] = [lettersOf(node.left), lettersOf(node.right)];
+  return left === null || right === null ? null : left + right;
+}
+
 function sameKind(a: MathAnswer, b: MathAnswer): boolean | null {
   const [timeA, timeB] = [clockOf(a), clockOf(b)];
   if (timeA !== null && timeB !== null) return timeA === timeB;
@@ -427,7 +438,10 @@ function sameKind(a: MathAnswer, b: MathAnswer): boolean | null {
   if (a.kind === 'list' && b.kind === 'list' && equalLists(a, b)) return true;
   if (a.kind === 'ratio' && b.kind === 'ratio') return equalRatios(a, b);
   if (a.kind === 'based' && b.kind === 'based') return a.digits === b.digits && a.base === b.base;
-  if (a.kind === 'text' && b.kind === 'text') return a.text === b.text;
+  if (a.kind === 'text' && b.kind === 'text') return namesIn(a.text) === namesIn(b.text);
+  // "Tom" is read as a product where nothing says that it is a word.
+  if (a.kind === 'value' && b.kind === 'text' && lettersOf(a.node) === b.text) return true;
+  if (a.kind === 'text' && b.kind === 'value' && lettersOf(b.node) === a.text) return true;
   if (a.kind === 'sets' && b.kind === 'sets' && a.op === b.op) {
     const same =
       a.op === '∖'

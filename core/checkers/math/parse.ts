@@ -315,7 +315,9 @@ function withoutArticle(tokens: readonly Token[]): readonly Token[] {
 function answerOf(given: readonly Token[]): MathAnswer {
   const introduced = withoutIntroduction(given);
   const [first] = introduced;
-  const isNoPart = first?.kind === 'word' ? /^(?:either|both)$/.test(first.text) : first?.text === '≈';
+  const isNoPart =
+    introduced.length > 1 &&
+    (first!.kind === 'word' ? /^(?:either|both)$/.test(first!.text) : first!.text === '≈');
   const tokens = withoutArticle(isNoPart ? introduced.slice(1) : introduced);
   if (allWords(tokens)) return textOf(tokens);
   const measured = namedDate(tokens) ?? quantities(tokens);

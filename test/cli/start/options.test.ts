@@ -8,7 +8,7 @@ const asked = { serve: false, resume: false, recipe: 'trio' };
 test('a mesh that begins no run of its own refuses the options of one', async () => {
   const serve = (...args: string[]) => refuseIgnored({ ...asked, serve: true }, ['start', ...args]);
   await expect(serve('--serve', '--recipe', 'trio', '--rounds=1')).rejects.toThrow(
-    /--serve begins no run of its own, and --recipe, --rounds is given/,
+    /--serve begins no run of its own, and --recipe, --rounds are given/,
   );
   await expect(refuseIgnored({ ...asked, resume: true }, ['--resume', '--seed', '3'])).rejects.toThrow(
     /--resume begins no run of its own, and --seed is given/,
