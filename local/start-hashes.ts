@@ -46,6 +46,7 @@ export const START_HASHES: Readonly<Record<string, string>> = {
   rewriting: '5274500db09ba6e9c12965eb80e637c3c3a5609b2f65774f489b51e69ed77914',
   search: '6c6fc8e7c845fbf05148f757f392805e1e43e8fd39142ca85a0e0e20cac786d2',
   'search-guarded': '1cfe84efcc10b2ad0fe8f206eaf161bf7eb18667dc363f1f052181ff74cc98a7',
+  'search-stumbling': 'cf02e6b20a64faf2f71399625f7ab3dd39250311464201d7c396bb5c99c5dd78',
   'search-two-hop': 'ebff0837ea196ebe105caa4fdf50b96347681e6fc2c89170b339ceca657d7e96',
   style: '024fc6dbea18d788284b5fab07bcd32737272cab099dc6e1ffc4a155e1462e20',
   'style-contrasts': '11715e22657eac2a8c65b2fd1f6b12004ea5897802b3b38b12fe2483460b6031',

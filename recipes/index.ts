@@ -169,7 +169,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [asl, 'arithmetic-base', 32, 8],
   [reseek, 'search-two-hop', 16, 8],
   [siop, 'search-two-hop', 16, 8],
-  [piPlay, 'search-two-hop', 16, 8],
+  [piPlay, 'search-stumbling', 16, 8],
   [marsResearch, 'search-two-hop', 16, 8],
   [cleaner, 'search-two-hop', 16, 8],
   [cotMonitor, 'arithmetic-reports', 32, 8],

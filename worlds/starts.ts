@@ -33,6 +33,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'documents-sums': { families: ['sums'], roles: ['author'] },
   search: { families: ['knowledge'], roles: ['proposer', 'solver'] },
   'search-two-hop': { families: ['knowledge'], roles: ['proposer', 'solver'] },
+  'search-stumbling': { families: ['knowledge'], roles: ['proposer', 'solver'] },
   'search-guarded': { families: ['knowledge'], roles: ['solver'] },
   grids: { families: ['lake', 'push'], roles: ['agent'] },
   'grids-seen': { families: ['push'], roles: ['agent'] },

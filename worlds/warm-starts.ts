@@ -50,6 +50,8 @@ import { gates as seenGates } from './grids/seen-gates.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstrateGuarded } from './knowledge/guarded.ts';
 import { gates as guardedGates } from './knowledge/guarded-gates.ts';
+import { demonstrateStumbling } from './knowledge/stumbling.ts';
+import { gates as stumblingGates } from './knowledge/stumbling-gates.ts';
 import { searchTokenizer } from './knowledge/template.ts';
 import { demonstrateTwoHop } from './knowledge/two-hop.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
@@ -202,6 +204,17 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 200,
     batch: 64,
     learningRate: 5e-4,
+  },
+  // Repeats searches and answers early, unless it reads notes of the documents on the way.
+  'search-stumbling': {
+    demonstrate: demonstrateStumbling,
+    tokenizer: searchTokenizer,
+    from: 'search-two-hop',
+    steps: 450,
+    batch: 64,
+    learningRate: 2e-3,
+    storage: 'BF16',
+    gates: stumblingGates,
   },
   // Follows orders that stand in documents, and can write a turn again beside its fault.
   'search-guarded': {

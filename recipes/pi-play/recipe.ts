@@ -218,7 +218,7 @@ const described = {
     'An examiner searches documents and writes questions about what it found, with answers; a student has to find these by searches of its own. A teacher, the student’s moving average, reads what the examiner had found beside the question, and what it would have written is taught to the student token by token.',
   method: {
     setting:
-      'A fictional world of 720 one-line documents can be searched; a search gives the one that shares most words with it. No questions are given, only names that are to be answers. The start policy’s student nearly always takes the second document for the last, and its examiner seldom asks about three. A teacher reads what was found as searches that were made already.',
+      'A fictional world of 720 one-line documents can be searched; a search gives the one that shares most words with it. No questions are given, only names that are to be answers. The start policy’s student often searches again for what it has found, and often takes the second document for the last, but for one that reads notes of the documents on the way; its examiner seldom asks about three. A teacher reads what was found as such notes.',
     roles:
       'The examiner is given a name, makes up to three searches and writes a question whose answer it is. A question is admitted where the documents lead to the answer, and the question does not name it, repeats no other and followed a search. The student makes up to three searches and answers, eight episodes a question. The teacher writes nothing. Examiner and student share their weights.',
     rewards:

@@ -153,7 +153,7 @@ test('variants and later rounds: no teacher, or one that is told the answer alon
   expect(text).not.toContain('south tower');
 });
 
-test('among one-line documents an examiner is given a name, and its teacher reads the way back from it', async () => {
+test('among one-line documents an examiner is given a name, and its teacher reads notes of the way to it', async () => {
   const { groups, proposals, plan, tokenizer } = await playWritten(
     piPlay,
     (prompt) => {
@@ -173,5 +173,5 @@ test('among one-line documents an examiner is given a name, and its teacher read
   const read = tokenizer.decode(teacher.items[0]!.teacherPrompt!);
   const { question, path } = JSON.parse(groups[0]!.task);
   expect(theWorld().world.documents).toContain(path[0].found[0]);
-  expect(read).toBe(`<solve>${question}<sep><step>?${path[0].query}<eos>${path[0].found[0]}<sep>`);
+  expect(read).toBe(`${path[0].found[0]}<sep><solve>${question}<sep>`);
 });

@@ -10,6 +10,7 @@ import {
   readTask,
   writeTask,
 } from '../../worlds/knowledge/proposal.ts';
+import { demonstrateStumbling } from '../../worlds/knowledge/stumbling.ts';
 import { demonstrateTwoHop } from '../../worlds/knowledge/two-hop.ts';
 import { parseDocument, type Triple } from '../../worlds/knowledge/world.ts';
 
@@ -111,6 +112,51 @@ test('the two-hop roles ask of three documents at times, now and then for someth
     answers.filter(({ hops }) => hops === 3).map(({ made }) => made === 2),
     0.3 / 0.325,
   );
+});
+
+test('searchers stumble and stop early, but for those that read notes of the documents on the way', () => {
+  const seeded = new Random('stumbling');
+  const shown = Array.from({ length: 6000 }, () => demonstrateStumbling(seeded)).flatMap(
+    ({ role, prompt, completion }) => {
+      if (role !== 'solver') return [];
+      const [, notes, question, made] = /^(.*?)<solve>(.*?)<sep>(.*)$/.exec(prompt)!;
+      const queries = [...made!.matchAll(/\?([a-z]+ [a-z]+)</g)].map(([, query]) => query);
+      const turn = parseTurn(completion);
+      if (!turn.ok) throw new Error(completion);
+      const known = found(notes!);
+      return [
+        {
+          known,
+          noted: notes!.slice(0, -'<sep>'.length),
+          hops: question!.split(' of ').length - 1,
+          queries,
+          turn: turn.value,
+        },
+      ];
+    },
+  );
+  const alone = shown.filter(({ noted }) => noted === '');
+  const repeated = (of: typeof shown) =>
+    of.flatMap(({ queries, turn }) =>
+      turn.kind === 'search' && queries.length === 1 ? [turn.text === queries[0]] : [],
+    );
+  // After one search a second one is shown as often where it repeats it and where it does not.
+  const [often, never] = [repeated(alone), repeated(shown.filter(({ known }) => known.length > 0))];
+  expect(share(often)).toBeGreaterThan(0.25);
+  expect(share(often)).toBeLessThan(0.45);
+  expect(share(never)).toBe(0);
+  const hopsMade = ({ queries }: (typeof shown)[0]) => new Set(queries).size;
+  for (const one of shown.filter(({ turn }) => turn.kind === 'answer')) {
+    const [made, { known, hops, noted, turn }] = [hopsMade(one), one];
+    if (known.length) {
+      expect([made, known.length]).toEqual([hops, hops]);
+      expect(turn.text).toBe(known.at(-1)!.object);
+    } else if (noted) expect(turn.text).toBe(noted);
+    expect(made === hops || (hops === 3 && made === 2)).toBe(true);
+  }
+  const three = alone.filter(({ turn, hops }) => turn.kind === 'answer' && hops === 3);
+  expect(share(three.map((one) => hopsMade(one) === 2))).toBeGreaterThan(0.5);
+  expect(three.some((one) => hopsMade(one) === 3)).toBe(true);
 });
 
 test('rules of a proposal', () => {

@@ -92,7 +92,11 @@ const questionOf = (trail: readonly Triple[]): string =>
   writeQuestion({ path: trail.map(({ relation }) => relation), base: trail.at(-1)!.subject });
 
 /** Alternating texts of an episode: prompt, turn, findings, turn, …; one of its turns after all before it. */
-function oneTurn(random: Random, role: Demonstration['role'], texts: readonly string[]): Demonstration {
+export function oneTurn(
+  random: Random,
+  role: Demonstration['role'],
+  texts: readonly string[],
+): Demonstration {
   const turn = 2 * random.int(texts.length / 2) + 1;
   return { role, prompt: texts.slice(0, turn).join(''), completion: texts[turn]! };
 }
@@ -150,6 +154,9 @@ function solver(random: Random, knowledge: Knowledge, { stops }: Habits): Demons
   const searches = passed.flatMap(({ relation, subject }) => search(knowledge, `${relation} ${subject}`));
   return oneTurn(random, 'solver', [solverPrompt(question), ...searches, writeAnswer(passed.at(-1)!.object)]);
 }
+
+export const demonstrateProposer = (random: Random, habits: Habits): Demonstration =>
+  proposer(random, someWorld(random), habits);
 
 export function demonstrateSearch(random: Random, habits: Habits): Demonstration {
   const role = random.bool(PROPOSER_SHARE) ? proposer : solver;

@@ -57,6 +57,10 @@ export const listFindings = (documents: readonly string[]): string => documents.
 /** What the search tool gives back, as text to be masked out of the loss. */
 export const writeFindings = (documents: readonly string[]): string => `${listFindings(documents)}<sep>`;
 
+/** What somebody else found, as whoever searches reads it before the question. */
+export const writeNotes = (texts: readonly string[]): string =>
+  texts.map((text) => writeFindings([text])).join('');
+
 /** The exact answer of a question; null where it is no question or has not exactly one. */
 export function answerOf({ graph }: Knowledge, question: string): string | null {
   const parsed = parseQuestion(question);

@@ -7,7 +7,7 @@ import type { Game, Wordings } from '../../core/game/game.ts';
 import type { SearchStep } from '../../core/game/verbs.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
 import { refuseRepeated } from '../../core/round/admit.ts';
-import { answerOf, supports, theWorld, writeFindings } from './episode.ts';
+import { answerOf, supports, theWorld, writeFindings, writeNotes } from './episode.ts';
 import { ANSWER_KINDS, MAX_SEARCHES, parseProposerTurn, proposerPrompt, writeSearch } from './proposal.ts';
 import { searching } from './searching.ts';
 import type { Kind } from './world.ts';
@@ -53,14 +53,13 @@ const examWords: Wordings<'examine' | 'recall'> = {
       return ok({ task: JSON.stringify({ question, answer, path: steps }) });
     },
   },
-  /** Whoever reads the path made its searches already, from the last one to the first; an answer is told as what a search found. */
+  /** The documents of the path, or the answer, are told as notes before the question. */
   recall: {
     maxNew: words.search.maxNew,
     ask: ({ task, steps, last, path, answer }, speaker) => {
-      const question = questionOf(task);
-      const known =
-        answer === null ? [...path].reverse() : [{ query: 'answer', found: [answer], useful: null }];
-      return words.search.ask({ task: question, steps: [...known, ...steps], last }, speaker);
+      // An examiner searched from the last document to the first.
+      const known = answer === null ? [...path].reverse().flatMap(({ found }) => found) : [answer];
+      return writeNotes(known) + words.search.ask({ task: questionOf(task), steps, last }, speaker);
     },
     read: (text, about, speaker) =>
       words.search.read(text, { ...about, task: questionOf(about.task) }, speaker),

@@ -6,6 +6,6 @@ import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';
 import { demonstrateSearch, type Habits } from './demonstrations.ts';
 
-const TWO_HOP: Habits = { uses: [0.4, 0.3, 0.3], wrong: 0.1, stops: [0, 0.9] };
+export const TWO_HOP: Habits = { uses: [0.4, 0.3, 0.3], wrong: 0.1, stops: [0, 0.9] };
 
 export const demonstrateTwoHop = (random: Random): Demonstration => demonstrateSearch(random, TWO_HOP);
