@@ -8,7 +8,7 @@ import { refuseTakenPort } from '../port.ts';
 import { fail } from '../shared/fail.ts';
 import { auditOption, collect, port, type StartOptions, startCommand, whole } from '../shared/run-options.ts';
 import { refuseShared } from '../shared/state-access.ts';
-import { openStateFolder } from '../shared/state-folder.ts';
+import { openStateFolder, stateFlags } from '../shared/state-folder.ts';
 import { jsonPrinter, type RunPrinter, textPrinter } from '../start/run-printer.ts';
 
 type ServeOptions = Pick<
@@ -51,7 +51,7 @@ async function serve({ url, recipe, ...asked }: ServeOptions): Promise<void> {
   await refuseTakenPort(asked.port);
   process.on('uncaughtException', (error) => fail(error, asked.json));
   const stateDir = openStateFolder(asked.state, false);
-  const printer = told(asked.json ? jsonPrinter() : await textPrinter());
+  const printer = told(asked.json ? jsonPrinter() : await textPrinter(stateFlags(asked.state)));
   if (outside !== undefined && ensureSecret('.', 'READ_TOKEN'))
     printer.remark('made a READ_TOKEN in .dev.vars: readers of this mesh need it');
   const options = { ...startCommand().opts<StartOptions>(), ...asked, serve: true, resume: true, outside };

@@ -35,6 +35,8 @@ export function openStateFolder(path: string, fresh: boolean): string {
 
 /** The default state folder of all commands. */
 export const DEFAULT_STATE = '.rollmesh';
+/** What a command that is proposed needs to find the same state. */
+export const stateFlags = (state: string): string => (state === DEFAULT_STATE ? '' : ` --state ${state}`);
 
 /**
  * For commands that look for something: the usual folder is made where it is missing, one that was named is not, since its name is

@@ -14,7 +14,7 @@ import {
   startCommand,
 } from '../shared/run-options.ts';
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
-import { DEFAULT_STATE, openStateFolder, writtenRecipes } from '../shared/state-folder.ts';
+import { openStateFolder, stateFlags, writtenRecipes } from '../shared/state-folder.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions } from '../training-task-options.ts';
 import { columnsHelp } from './progress.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
@@ -68,9 +68,7 @@ export const command = (): Command =>
       const stateDir = openStateFolder(options.state, options.fresh);
       const asRun = files ? await openRecipes([await files.write(writtenRecipes(stateDir))]) : known;
       const opened = options.inProcess ? asRun : await withStateRecipes(asRun, stateDir);
-      const printer = options.json
-        ? jsonPrinter()
-        : await textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);
+      const printer = options.json ? jsonPrinter() : await textPrinter(stateFlags(options.state));
       const run = options.inProcess
         ? (await import('./process-run.ts')).runInOneProcess
         : (await import('./mesh-run.ts')).runInMesh;

@@ -152,6 +152,9 @@ test.runIf(NIGHT && CADDY)(
     expect(await status('/hooks/rounds', signed('0'.repeat(64)), 'POST', body)).toBe(401);
     expect(await status('/hooks/rounds', signed(WEBHOOK_SECRET!), 'POST', 'x'.repeat(100_000))).toBe(413);
     expect(await status('/hooks/rounds', signed(WEBHOOK_SECRET!), 'POST', body)).toBe(202);
-    await expect.poll(() => service.text, { timeout: 120_000 }).toMatch(/^ *1\/1 /m);
+    // What is proposed next can be pasted.
+    await expect
+      .poll(() => service.text, { timeout: 120_000 })
+      .toMatch(/^ *1\/1 [\s\S]*^ {2}npx rollmesh policy export \S+ 1 DIR --state state$/m);
   },
 );
