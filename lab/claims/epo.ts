@@ -74,4 +74,16 @@ export const claim: Claim = {
       atLeast: LEAST,
     },
   ],
+  columns: {
+    label: 'share of the coins',
+    meaning:
+      'The mean share of the coins in 50 negotiations with advice and 50 without, all moves sampled. Greedy play is not measured.',
+  },
+  gap: {
+    figures: [],
+    label: 'paid by the game',
+    meaning: 'There is none. The game itself pays the share of the coins, and there is no label beside it.',
+  },
+  diagnosis:
+    'The strategist learns, and its advice is worth no more than none. The start’s advice is drawn at random and costs the actor 8 points of the coins (50.6 % without advice, 42.6 with); training recovers 6.4 of them (5.4 to 7.4), on every seed, and ends at 49.0 %, 1.6 points below the same actor without any (0.6 to 2.6). That the headline is reversed says less than its interval: what version 0 earns without advice is one sample of 50 negotiations (standard error 1.8 points), the same for all seeds, and the interval is that of the trained side alone. On other deals version 0 had 49.0 %. What can be said is that trained advice is not half a coin better than none, which was asked. The same holds of the actor that was trained itself: it ends at 48.5 % and seems to fall by 2.2 points, where a pilot on other deals rose from 49.0 to 51.4 and its training reward from 49 to 51. At equal tokens the two end level (0.6 points apart, −0.4 to 1.5). A strategist for the partner, trained with the same weights, changes nothing against version 0 (48.8 %), and a coin teaches nothing (41.1, from 42.6). How much these four words could add at best is not known; each stands for an offer that is fixed. All seeds begin from one start.',
 };
