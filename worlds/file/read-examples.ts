@@ -104,7 +104,7 @@ function parsedTools(text: string): unknown {
 
 /** Columns that other trainers take as a part of the prompt or of the loss. */
 const UNHEEDED =
-  /^(?:history|context|documents|system_prompt|functions|function_call|chat_template_kwargs|loss_mask|weights?)$/;
+  /^(?:history|context|system_prompt|functions|function_call|chat_template_kwargs|loss_mask|weights?)$/;
 
 /** What would change what is learned and is not heeded is a fault by its name. */
 function expectHeeded(row: Row['value']): void {

@@ -188,7 +188,6 @@ test('columns that other trainers take as a part of the prompt or of the loss ar
   const columns = {
     history: [['x', 'y']],
     context: 'c',
-    documents: [{ text: 'd' }],
     system_prompt: 's',
     functions: [{ name: 'f' }],
     chat_template_kwargs: { enable_thinking: false },
@@ -201,7 +200,9 @@ test('columns that other trainers take as a part of the prompt or of the loss ar
     await expect(readPairs('p.jsonl', bytes({ ...pair, [column]: value }))).rejects.toThrow(column);
     expect(await conversations({ ...said, [column]: null })).toEqual(plain);
   }
-  expect(await conversations({ ...said, history: [], id: 7, source: 'web' })).toEqual(plain);
+  expect(await conversations({ ...said, history: [], id: 7, source: 'web', documents: ['d'] })).toEqual(
+    plain,
+  );
   const tools = [{ type: 'function', function: { name: 'f' } }];
   const settings = { checker: findChecker('exact') };
   await expect(readTasks('t.jsonl', bytes({ question: 'a', answer: 'b', tools }), settings)).rejects.toThrow(
