@@ -13,6 +13,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
     untestable:
       'the told solutions are handed in whole, so that evidence measures copying, and its weights move an advantage by a tenth at most',
   },
+  cleaner: { condition: 0 },
   'co-reward': { condition: 1 },
   comas: { condition: 0 },
   cosplay: { condition: 2 },
@@ -44,6 +45,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   marti: { condition: 0 },
   'mr-rlvr': { condition: 1 },
   'one-shot': { condition: 0 },
+  'pi-play': { condition: 0 },
   prime: { condition: 2 },
   'q-evolve': { condition: 4 },
   'qg-scst': { condition: 2 },
@@ -54,6 +56,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   'r-zero': { condition: 5 },
   ragen: { condition: 2 },
   'real-tg': { condition: 1 },
+  reseek: { condition: 0 },
   rewardharness: { condition: 1 },
   rise: { condition: 1 },
   rlp: {
@@ -74,6 +77,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   sdpo: { condition: 2 },
   'self-rewarding': { condition: 1 },
   'self-taught-evaluators': { condition: 0 },
+  siop: { condition: 0 },
   sipretrain: { condition: 1 },
   spark: { condition: 3 },
   specs: { condition: 0 },

@@ -7,6 +7,7 @@ import { claim as aprm } from './aprm.ts';
 import { claim as asl } from './asl.ts';
 import { claim as azr } from './azr.ts';
 import { claim as cepo } from './cepo.ts';
+import { claim as cleaner } from './cleaner.ts';
 import { claim as coReward } from './co-reward.ts';
 import { claim as comas } from './comas.ts';
 import { claim as cosplay } from './cosplay.ts';
@@ -33,6 +34,7 @@ import { claim as marsResearch } from './mars-research.ts';
 import { claim as marti } from './marti.ts';
 import { claim as mrRlvr } from './mr-rlvr.ts';
 import { claim as oneShot } from './one-shot.ts';
+import { claim as piPlay } from './pi-play.ts';
 import { claim as prime } from './prime.ts';
 import { claim as qEvolve } from './q-evolve.ts';
 import { claim as qgScst } from './qg-scst.ts';
@@ -40,6 +42,7 @@ import { claim as qwenPrm } from './qwen-prm.ts';
 import { claim as rZero } from './r-zero.ts';
 import { claim as ragen } from './ragen.ts';
 import { claim as realTg } from './real-tg.ts';
+import { claim as reseek } from './reseek.ts';
 import { claim as rewardharness } from './rewardharness.ts';
 import { claim as rise } from './rise.ts';
 import { claim as rlp } from './rlp.ts';
@@ -56,6 +59,7 @@ import { claim as sdZero } from './sd-zero.ts';
 import { claim as sdpo } from './sdpo.ts';
 import { claim as selfRewarding } from './self-rewarding.ts';
 import { claim as selfTaughtEvaluators } from './self-taught-evaluators.ts';
+import { claim as siop } from './siop.ts';
 import { claim as sipretrain } from './sipretrain.ts';
 import { claim as spark } from './spark.ts';
 import { claim as specs } from './specs.ts';
@@ -94,6 +98,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   asl,
   azr,
   cepo,
+  cleaner,
   'co-reward': coReward,
   comas,
   cosplay,
@@ -119,6 +124,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   marti,
   'mr-rlvr': mrRlvr,
   'one-shot': oneShot,
+  'pi-play': piPlay,
   prime,
   'q-evolve': qEvolve,
   'qg-scst': qgScst,
@@ -126,6 +132,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   'r-zero': rZero,
   ragen,
   'real-tg': realTg,
+  reseek,
   rewardharness,
   rise,
   rlp,
@@ -142,6 +149,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   sdpo,
   'self-rewarding': selfRewarding,
   'self-taught-evaluators': selfTaughtEvaluators,
+  siop,
   sipretrain,
   spark,
   specs,
