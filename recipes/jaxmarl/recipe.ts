@@ -134,8 +134,8 @@ export const jaxmarl: WithoutSetup = {
       'no critic: discounted rewards to go, standardised over the agent’s turns in the episodes of one world',
   },
   sets: {
-    [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) },
-    [CRITIC]: { optimizer: smallSteps({ learningRate: 1e-3, warmup: 5 }), head: { kind: 'value' } },
+    [MAIN_SET]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5 }) },
+    [CRITIC]: { optimizer: smallSteps({ learningRate: 5e-3, warmup: 5 }), head: { kind: 'value' } },
   },
   ...gameRound({
     games: [meet],
