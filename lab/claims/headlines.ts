@@ -36,6 +36,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
     untestable:
       'the start hands a draft in unchanged half of the time, and the cheapest way to a reward is to copy',
   },
+  jaxmarl: { condition: 0 },
   laser: { condition: 1 },
   'llama-rl': { condition: 4 },
   mae: { condition: 2 },

@@ -25,6 +25,7 @@ import { claim as genrm } from './genrm.ts';
 import { claim as gvu } from './gvu.ts';
 import { HEADLINES } from './headlines.ts';
 import { claim as igrpo } from './igrpo.ts';
+import { claim as jaxmarl } from './jaxmarl.ts';
 import { claim as laser } from './laser.ts';
 import { claim as llamaRl } from './llama-rl.ts';
 import { claim as mae } from './mae.ts';
@@ -115,6 +116,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   genrm,
   gvu,
   igrpo,
+  jaxmarl,
   laser,
   'llama-rl': llamaRl,
   mae,
