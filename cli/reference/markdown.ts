@@ -101,19 +101,22 @@ export interface NavigationSection {
 }
 
 /** What a page may do: pages show text alone, but for those that have a script. */
-const policyOf = (script: string | undefined) =>
+const policyOf = (hasScripts: boolean) =>
   [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self' data:",
     "base-uri 'none'",
     "form-action 'self'",
-    ...(script ? ["script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self'", "worker-src 'self'"] : []),
+    ...(hasScripts
+      ? ["script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self'", "worker-src 'self'"]
+      : []),
   ].join('; ');
 
-/** What a page has beside its text: a script, and the controls below its title that the script needs. */
+/** What a page has beside its text: scripts, and the controls below its title that they need. */
 export interface Extras {
-  readonly script: string;
+  /** In their order. They are no modules, which a browser does not load for a page that is opened from disk. */
+  readonly scripts: readonly string[];
   readonly controls: string;
 }
 
@@ -138,11 +141,11 @@ export function documentOf(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="content-security-policy" content="${policyOf(extras?.script)}">
+<meta http-equiv="content-security-policy" content="${policyOf(extras !== undefined)}">
 <title>${escapeHtml(page.title === 'rollmesh' ? 'rollmesh' : `${page.title} · rollmesh`)}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${to('site.css')}">
-${extras ? `<script type="module" src="${to(extras.script)}"></script>\n` : ''}</head>
+${(extras?.scripts ?? []).map((script) => `<script defer src="${to(script)}"></script>\n`).join('')}</head>
 <body>
 <nav aria-label="Documentation" data-pagefind-ignore>
 <form class="search" role="search" action="${to('search.html')}"><input name="q" type="search" aria-label="Search the documentation" placeholder="Search"></form>

@@ -87,15 +87,44 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     expect(complaints).toEqual([]);
   });
 
+  /** The names in the rows of the table of recipes that can be seen. */
+  const namesShown = () =>
+    page.$$eval('main tbody tr', (rows) =>
+      rows
+        .filter((row) => row.checkVisibility())
+        .map((row) => (row as HTMLTableRowElement).cells[0]!.innerText),
+    );
+
   test('the table of recipes is filtered by words of their methods', async () => {
     await page.goto(`${base}docs/recipes.html`);
-    await page.fill('#filter', 'implicit leave-one-out');
+    await page.fill('#filters [name=words]', 'implicit leave-one-out');
     await page.waitForFunction(() => document.getElementById('said')?.textContent?.startsWith('1 of '));
-    const shown = await page.$$eval(
-      'main tbody tr',
-      (rows) => rows.filter((row) => row.checkVisibility()).length,
-    );
-    expect(shown).toBe(1);
+    expect(await namesShown()).toEqual(['prime']);
+  });
+
+  test('the table of recipes is filtered by each field, by keyboard, from a link and from disk', async () => {
+    const complaints = complaintsOf(page);
+    await page.goto(`${base}docs/recipes.html`);
+    const all = await namesShown();
+    // The paper of R-Zero alone has a challenger.
+    await page.getByLabel('roles', { exact: true }).focus();
+    await page.keyboard.type('challenger');
+    expect(await namesShown()).toEqual(['r-zero']);
+    await page.getByRole('button', { name: 'Show all' }).press('Enter');
+    expect(await namesShown()).toEqual(all);
+    await page.getByLabel('roles', { exact: true }).selectOption('judge');
+    await page.getByLabel('reward', { exact: true }).selectOption('mix');
+    await page.getByLabel('evidence', { exact: true }).selectOption('headline supported');
+    expect(await namesShown()).toEqual(['trio']);
+    const link = new URL(page.url()).hash;
+    expect(link).toBe('#roles=judge&reward=mix&evidence=headline+supported');
+    await page.goto('about:blank');
+    await page.goto(`file://${join(folder, 'docs/recipes.html')}#credit=a critic (GAE)&evidence=nobody`);
+    expect(await namesShown()).toEqual(['jaxmarl', 'rise', 'rlsp', 'q-evolve']);
+    await page.goto('about:blank');
+    await page.goto(`${base}docs/recipes.html${link}`);
+    expect(await namesShown()).toEqual(['trio']);
+    expect(complaints).toEqual([]);
   });
 
   test('a variant of a recipe with a start of its own plays in the tab, to the bytes of Node', async () => {

@@ -21,7 +21,8 @@ import {
   sitePath,
 } from '../../cli/reference/markdown.ts';
 import { buildTryPage } from '../../local/mesh/tab-pages.ts';
-import { type MadePage, recipePages, recipeTexts } from './recipe-pages.ts';
+import { recipeFields } from './recipe-fields.ts';
+import { type MadePage, recipePages } from './recipe-pages.ts';
 
 const inFolder = (folder: string, ending: string) =>
   readdirSync(folder)
@@ -59,13 +60,15 @@ function brokenLinks(
 }
 
 const SEARCH = 'search.md';
-/** The pages that have a script. */
+/** The script that holds what the table of recipes is filtered by. */
+const FIELDS = 'docs/recipe-fields.js';
+/** The pages that have scripts. */
 const EXTRAS: Readonly<Record<string, Extras>> = {
-  [SEARCH]: { script: 'search.js', controls: '<p id="said" role="status"></p><ol id="found"></ol>' },
+  [SEARCH]: { scripts: ['search.js'], controls: '<p id="said" role="status"></p><ol id="found"></ol>' },
   'docs/recipes.md': {
-    script: 'filter.js',
+    scripts: [FIELDS, 'filter.js'],
     controls:
-      '<p><label for="filter">Filter the table by words</label> <input id="filter" type="search" placeholder="judge DPO leave-one-out"> <span id="said" role="status"></span></p>',
+      '<div id="filters" role="group" aria-label="Filter the table"><div><label for="field-words">words</label><input id="field-words" name="words" type="search" placeholder="leave-one-out"></div></div><p><span id="said" role="status"></span> <button id="clear" type="button">Show all</button></p>',
   },
 };
 /** The page /try is made apart from the others. */
@@ -172,7 +175,7 @@ async function write(folder: string): Promise<void> {
   for (const [path, html] of files) writeFileSync(place(path), html);
   for (const path of copied) copyFileSync(path, place(path));
   for (const path of ['site.css', 'search.js', 'filter.js']) copyFileSync(`web/site/${path}`, place(path));
-  writeFileSync(place('docs/recipe-texts.json'), JSON.stringify(recipeTexts()));
+  writeFileSync(place(FIELDS), `globalThis.recipeFields = ${JSON.stringify(recipeFields())};\n`);
   writeFileSync(place('llms.txt'), llmsText(readFileSync('docs/README.md', 'utf8'), recipes));
   await writeIndex(folder);
   await buildTryPage(join(folder, 'try'), '../docs/glossary.html', starts);

@@ -172,14 +172,3 @@ export function recipePages(): {
     ),
   };
 }
-
-/** What the table of recipes is filtered by beside its cells: the method sections, by the names of recipes. */
-export const recipeTexts = (): Record<string, string> =>
-  Object.fromEntries(
-    ALL.map((recipe) => [
-      recipe.name,
-      sectionsOf(recipe)
-        .flatMap(({ text = '', items = [] }) => [text, ...items])
-        .join(' '),
-    ]),
-  );

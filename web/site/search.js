@@ -45,4 +45,4 @@ async function search(words) {
 
 const asked = new URLSearchParams(location.search).get('q') ?? '';
 form.elements.q.value = asked;
-await search(asked.trim());
+void search(asked.trim());
