@@ -5,7 +5,7 @@
 import { CurveWall } from '../../web/dashboard/curve-wall.js';
 import { byId, fill, h } from '../../web/dashboard/dom.js';
 import { download } from '../../web/dashboard/download.js';
-import { decimal, duration } from '../../web/dashboard/figures.js';
+import { decimal, duration, size } from '../../web/dashboard/figures.js';
 import { showFigures } from '../../web/dashboard/overview.js';
 import { partsView } from '../../web/dashboard/parts.js';
 import type { VerifiedVersion } from '../verify/verify-version.ts';
@@ -212,9 +212,15 @@ async function play(more: boolean): Promise<void> {
   });
 }
 
-/** The receipt that is checked: what it says of itself, and the version and manifest that were trained again last. */
+/** The receipt that is checked: what it says of itself, when training began, the versions and groups that were trained again to the same bytes, and the last manifest of them. */
 let checking:
-  | { readonly about: Extract<Told, { kind: 'receipt' }>; same: number; manifest: string }
+  | {
+      readonly about: Extract<Told, { kind: 'receipt' }>;
+      readonly since: number;
+      same: number;
+      groups: number;
+      manifest: string;
+    }
   | undefined;
 
 async function check(): Promise<void> {
@@ -366,16 +372,22 @@ function hear(told: Told): void {
       break;
     }
     case 'receipt': {
-      checking = { about: told, same: 0, manifest: '' };
+      checking = { about: told, since: performance.now(), same: 0, groups: 0, manifest: '' };
       say(
-        `${told.policy}@${told.to}: ${told.versions} versions are trained again from version ${told.from} on ${told.groups} groups. That took ${duration(told.trainedMs)} where they were made.`,
+        `${told.policy}@${told.to} (${size(told.bytes)}): ${told.versions} versions are trained again from version ${told.from} on ${told.groups} groups. That took ${duration(told.trainedMs)} where they were made; the first version tells how long it takes here.`,
       );
       break;
     }
     case 'verified': {
       if (checking && told.version.same) {
         checking.same++;
+        checking.groups += told.version.groups;
         checking.manifest = told.manifest;
+        const { about, since, same, groups } = checking;
+        const left = ((performance.now() - since) / groups) * (about.groups - groups);
+        say(
+          `${same} of ${about.versions} versions have the committed bytes: about ${duration(left)} are left.`,
+        );
       }
       showVerified(told.version);
       break;

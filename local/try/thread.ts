@@ -283,7 +283,7 @@ async function check(file: Uint8Array<ArrayBuffer>): Promise<void> {
   ]);
   const receipt = await readReceipt(file);
   const about = aboutReceipt(receipt);
-  tell({ kind: 'receipt', sha256: receipt.sha256, ...about });
+  tell({ kind: 'receipt', bytes: file.length, sha256: receipt.sha256, ...about });
   const mesh = meshOfReceipt(receipt);
   const chain = await VersionChain.open(mesh, about.policy);
   const device = await openDeviceOn(browserHost(kernels), { device: 'cpu', revectorize: false });

@@ -75,6 +75,7 @@ export type Told =
   /** A receipt is whole; its versions are trained again from here on. `trainedMs`: how long that took where they were made. */
   | {
       readonly kind: 'receipt';
+      readonly bytes: number;
       readonly policy: string;
       readonly from: number;
       readonly to: number;

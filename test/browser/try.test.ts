@@ -297,12 +297,29 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     };
     await expect.poll(() => page.isEnabled('#start'), { timeout: 60_000 }).toBe(true);
     await page.click('#check summary');
+    const sentences = () => page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
+    await page.evaluate(() => {
+      const told: string[] = [];
+      const say = document.getElementById('say')!;
+      new MutationObserver(() => told.push(say.textContent!)).observe(say, { childList: true });
+      Object.assign(globalThis, { told });
+    });
     await check(receipt);
     await expect
       .poll(() => said(page), { timeout: 60_000 })
       .toContain('These weights follow from these samples');
     expect(await said(page)).toContain(manifestSha256(manifest));
     expect(await page.textContent('#checked')).toContain('the same bytes');
+    // The size and the times are said before the version of three groups is trained again, and what is left after it.
+    const [reading, about, left] = await sentences();
+    expect(reading).toBe('Reading the receipt.');
+    const kilobytes = Math.round(receipt.length / 1e3);
+    expect(about!.replaceAll(/\s/g, ' ')).toContain(
+      `${manifest.policy}@1 (${kilobytes} kB): 1 versions are trained again from version 0 on 3 groups. That took 0.0 s where they were made`,
+    );
+    expect(left!.replaceAll(/\s/g, ' ')).toContain(
+      '1 of 1 versions have the committed bytes: about 0.0 s are left',
+    );
     const changed = Buffer.from(receipt);
     changed[changed.length >> 1]! ^= 1;
     await check(changed);
