@@ -55,6 +55,70 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
     expect(read[3]).not.toContain('paid');
   });
 
+  test('length and repetition stand against the reward, a dot for each episode that has one', async () => {
+    // Five runs of four tokens, of which the last stood before; three of which all are alike; none.
+    expect(
+      await results('length-view', 'repetition', [
+        [[1, 2, 3, 4, 1, 2, 3, 4]],
+        [[7, 7, 7, 7, 7, 7]],
+        [[1, 2, 3]],
+      ]),
+    ).toEqual([expect.closeTo(1 / 5, 12), expect.closeTo(2 / 3, 12), 0]);
+    // Deviations −1, 0, 1 and −4/3, −1/3, 5/3: 3 / √(2 · 14/3).
+    const along = [
+      [
+        [1, 1],
+        [2, 2],
+        [3, 4],
+      ],
+    ];
+    const apart = [
+      [
+        [1, 0],
+        [2, 1],
+        [3, 0],
+      ],
+    ];
+    const alike = [
+      [
+        [5, 0],
+        [5, 1],
+      ],
+    ];
+    expect(await results('length-view', 'correlation', [along, apart, alike])).toEqual([
+      expect.closeTo(3 / Math.sqrt(28 / 3), 12),
+      expect.closeTo(0, 12),
+      null,
+    ]);
+    const episode = (reward: number | null, ...turns: number[][]) => ({
+      reward,
+      turns: turns.map((ids) => ({ ids })),
+    });
+    const episodes = [
+      episode(0, [7, 7, 7, 7, 7, 7]),
+      episode(1, [1, 2, 3], [4]),
+      episode(1, [5, 6]),
+      // Without a reward, and without a token, there is no dot.
+      episode(null, [1]),
+      episode(1, []),
+    ];
+    const shown = await inPage<{ dots: number; cells: string[]; said: string }>(`
+      const { lengthView } = await $('length-view');
+      const view = lengthView(${JSON.stringify(episodes)});
+      return {
+        dots: view.querySelectorAll('circle').length,
+        cells: [...view.querySelectorAll('tbody tr:last-child td')].map(({ textContent }) => textContent),
+        said: view.querySelector('figcaption').textContent,
+      };
+    `);
+    // 6 + 4 + 2 tokens, a mean repetition of (2/3)/3. Deviations 2, 0, −2 and −2/3, 1/3, 1/3: −2 / √(8 · 2/3) = −√3/2.
+    // Two episodes without repetition are equally good, one dot.
+    expect(shown.dots).toBe(3 + 2);
+    expect(shown.cells.join(' ').replaceAll('\u202f', '')).toMatch(/0\.67 4\.0 22\.2%$/);
+    expect(shown.said).toContain('−0.87');
+    expect(await inPage(`return (await $('length-view')).lengthView([])`)).toBeNull();
+  });
+
   test('an episode of several seats is read as a conversation, in the order of its turns', async () => {
     const turn = (id: string, role: string, number: number, rewards: object, of?: string) => ({
       ...{ id, role, turn: number, episode: 0, ids: [1], outcome: 'ok', rewards },

@@ -52,7 +52,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         'waiting',
       ]);
       expect(await text(page, '.stages li:nth-child(3)')).toContain('41 of 64');
-      expect(await page.locator('#curves svg[role=img]').count()).toBe(10);
+      expect(await page.locator('#curves svg[role=img]').count()).toBe(11);
 
       // the figures of the page are those of the API
       const { runs } = await (await fetch(`${url}api/runs`)).json();
@@ -156,6 +156,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         '✓ right',
         'agrees',
       ]);
+      expect(await page.locator('.lengths summary').innerText()).toBe('Length and repetition against reward');
       const terse = page.locator('.solution').nth(2);
       expect(await terse.locator('.step').count()).toBe(1);
       expect(await terse.innerText()).toContain('not exact');
@@ -165,6 +166,22 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(await page.locator('.tasks a[aria-current] .dots').getAttribute('aria-label')).toBe(
         '2 of 8 exact',
       );
+    }));
+
+  test('the rewards of a task are read over the rounds that ask it', () =>
+    visit(startFakeMesh({ done: 3, target: 3 }), async (page) => {
+      await page.click('.rounds tbody tr:first-child a');
+      await page.waitForSelector('.tasks a');
+      // Every round asks the first task; its samples earn nothing.
+      await page.locator('.tasks a').first().click();
+      await page.getByRole('button', { name: 'Its rewards over rounds' }).click();
+      await page.waitForSelector('.over-rounds tbody tr');
+      const rows = page.locator('.over-rounds tbody tr');
+      expect(
+        await rows.evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent))),
+      ).toEqual([1, 2, 3].map((round) => [`${round}`, '0.00', '0.00 to 0.00', '–']));
+      await rows.nth(0).locator('a').click();
+      await page.waitForURL(/round=1/);
     }));
 
   test('a version of the round is asked: the whole conversation is sent, and what it says is text', () =>
@@ -266,7 +283,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(await slider.getAttribute('aria-valuetext')).toMatch(/^round 0: greedy 3\d\.\d\u202f%/);
       await page.keyboard.press('ArrowRight');
       expect(await slider.getAttribute('aria-valuenow')).toBe('1');
-      expect(await page.locator('#curves .cursor text').allTextContents()).toEqual(Array(10).fill('round 1'));
+      expect(await page.locator('#curves .cursor text').allTextContents()).toEqual(Array(11).fill('round 1'));
       await page.locator('.chart.wide summary').focus();
       await page.keyboard.press('Enter');
       const cells = page.locator('.chart.wide details tbody tr:first-child > *');
@@ -318,7 +335,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       await page.getByRole('button', { name: 'SVG of all' }).click();
       const file = await (await saved).createReadStream();
       const drawing = Buffer.concat(await file.toArray()).toString();
-      expect(drawing.match(/<svg /g)).toHaveLength(11);
+      expect(drawing.match(/<svg /g)).toHaveLength(12);
       expect(drawing).toContain('>Held-out accuracy</text>');
     }));
 

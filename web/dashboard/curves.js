@@ -126,6 +126,13 @@ export const CURVES = [
     write: percent,
   },
   {
+    title: 'Tokens per rollout',
+    note: 'Mean of all rollouts, each with all of its turns.',
+    lines: () => [['tokens', monitored(({ length }) => length)]],
+    least: [0, 0],
+    write: significant,
+  },
+  {
     title: 'KL to version 0',
     note: 'k3 estimate before the update, nats per token, by role.',
     lines: (points) => byRole(points, 'klToStart'),

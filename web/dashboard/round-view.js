@@ -18,10 +18,12 @@ import {
   whole,
 } from './figures.js';
 import { FILTERS, ORDERS, selected, summaryOf } from './group-summary.js';
+import { lengthView } from './length-view.js';
 import { legend, partsView } from './parts.js';
 import { place } from './place.js';
 import { RoundReplay } from './replay.js';
 import { TaskList } from './task-list.js';
+import { taskRounds } from './task-rounds.js';
 import { taskView } from './task-view.js';
 import { placeOf } from './terms.js';
 
@@ -287,6 +289,9 @@ export class RoundView {
   #address;
   #head = h('div');
   #proposals = h('div');
+  #lengths = h('div');
+  /** What the picture of lengths was made of. */
+  #measured = '';
   #list = new TaskList();
   #task = h('div');
   #description = h('p', { class: 'note', role: 'status' });
@@ -326,6 +331,7 @@ export class RoundView {
     this.#description,
     h('div', { class: 'split' }, this.#list.element, this.#task),
     this.#chat.element,
+    this.#lengths,
     this.#proposals,
     this.#rest,
   );
@@ -486,9 +492,19 @@ export class RoundView {
     this.#showList();
   }
 
+  /** Drawn again where more has been read. @param {Round} round */
+  #showLengths({ id }) {
+    const read = this.#groups.flatMap(({ group }) => this.#summaries.get(group) ?? []);
+    const state = `${id} ${read.length}`;
+    if (state === this.#measured || this.#reading === id) return;
+    this.#measured = state;
+    fill(this.#lengths, lengthView(read.flatMap(({ episodes }) => episodes)));
+  }
+
   #showList() {
     const round = this.#round;
     if (!round) return;
+    this.#showLengths(round);
     const asked = {
       filter: this.#filter.value,
       order: this.#order.value,
@@ -535,6 +551,7 @@ export class RoundView {
     this.#opened = state;
     this.#task.replaceChildren(
       taskView(content, { round: round.id, tint, cells }),
+      taskRounds(round, content.task, this.#address),
       ...[tint === 'text' ? legend(cells) : tintNote(tint)].flatMap((note) => note ?? []),
     );
     // On a narrow screen the task is below the list and would open out of sight.

@@ -65,6 +65,7 @@ const PLACES = {
   'tokens per second': 'tokens-per-second',
   'tok/s': 'tokens-per-second',
   'tokens per rollout': 'length',
+  'Tokens per rollout': 'length',
   'without reward': 'without-reward',
   lost: 'lost',
   failed: 'lost',
