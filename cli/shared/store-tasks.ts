@@ -1,10 +1,20 @@
 /** Stores the objects of tasks that recipes name in a mesh, from the files beside the recipes' modules. */
 import { tasksBeside } from '../../local/stored-tasks.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
-import type { RecipeModule } from '../recipe-modules.ts';
+import type { OpenRecipes, RecipeModule } from '../recipe-modules.ts';
+import { MOST } from '../runs.ts';
 
 /** Objects that are under way at once. */
 const AT_ONCE = 6;
+
+/** The modules whose tasks a mesh needs: those that are referred to, and of all others, which are the state folder's, those of runs that nobody has deleted. */
+export async function modulesInUse(
+  gateway: { listRuns(most: number): Promise<readonly { readonly settings: { readonly recipe: string } }[]> },
+  { named, modules }: Pick<OpenRecipes, 'named' | 'modules'>,
+): Promise<RecipeModule[]> {
+  const played = new Set((await gateway.listRuns(MOST)).map(({ settings }) => settings.recipe));
+  return modules.filter(({ recipe }) => named.includes(recipe) || played.has(recipe.name));
+}
 
 /**
  * Stores what the mesh lacks; what it has is not sent again. `say` is told what is sent, and of recipes whose objects are not there, or are damaged:

@@ -18,7 +18,7 @@ import { changedSince, runName } from '../runs.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { gatewayOf, startSharedMesh } from '../shared/state-access.ts';
-import { storeTasks } from '../shared/store-tasks.ts';
+import { modulesInUse, storeTasks } from '../shared/store-tasks.ts';
 import { agentsHeard } from './agents-heard.ts';
 import { followAll } from './follow-all.ts';
 import { followRun, missingRounds } from './follow-run.ts';
@@ -52,7 +52,7 @@ const CLEANUP_MS = 15_000;
 
 export async function runInMesh(
   options: StartOptions,
-  { registry, modules }: OpenRecipes,
+  { registry, named, modules }: OpenRecipes,
   stateDir: string,
   plain: RunPrinter,
 ): Promise<void> {
@@ -109,7 +109,8 @@ export async function runInMesh(
   try {
     if (options.nodes)
       nodes = await startLocalNodes(mesh.url, gateway, stateDir, options.nodes, { notice, signal });
-    await watched(storeTasks(gateway, modules, (line) => printer.remark(line)));
+    const inUse = await watched(modulesInUse(gateway, { named, modules }));
+    await watched(storeTasks(gateway, inUse, (line) => printer.remark(line)));
     heartbeat.waitFor(null);
     if (options.serve || options.resume) {
       await watched(takeUp(options, mesh, gateway, printer));

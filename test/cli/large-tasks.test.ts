@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { imagesBeside, taskFileBytes } from '../../cli/policy/task-file-options.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import { storeTasks } from '../../cli/shared/store-tasks.ts';
+import { modulesInUse, storeTasks } from '../../cli/shared/store-tasks.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import type { TrainingTaskOptions } from '../../cli/training-task-options.ts';
 import { pixmap } from '../../core/images/image.ts';
@@ -175,6 +175,18 @@ test('a mesh is sent what it lacks, and no more; what is nowhere is said', async
   await made.write(join(root, 'sent'));
   expect(await send()).toBe(1);
   expect(Buffer.from(stored.get(two!)!)).toEqual(whole);
+});
+
+test('a mesh is sent the tasks of recipes that are named, and of runs that nobody deleted', async () => {
+  const made = [];
+  for (const name of ['kept', 'deleted', 'named']) {
+    const { recipe, write } = (await taskRecipe(asked(rowsFile(`${name}.jsonl`, 300)), SMALL))!;
+    made.push({ recipe, file: await write(join(root, 'in-use')) });
+  }
+  const [kept, deleted, named] = made;
+  const gateway = { listRuns: async () => [{ settings: { recipe: kept!.recipe.name } }] };
+  const opened = { named: [named!.recipe], modules: [named!, kept!, deleted!] };
+  expect(await modulesInUse(gateway, opened)).toEqual([named, kept]);
 });
 
 test('images lie beside the module, each once under its hash, and the recipe says how large they are', async () => {

@@ -466,7 +466,8 @@ test('grpo trains on a file whose tasks lie in the object store, and an audit re
   const { mesh, alone, before } = await playing.play(order);
   expect(mesh).toEqual(alone);
   expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
-  const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, order).settings));
+  const run = runIdOf(runOf(registry, order).settings);
+  const [round] = await playing.gateway.listRounds(run);
   const audited = await auditMesh(playing.gateway, {
     recipes: registry,
     round: round!.id,
@@ -475,6 +476,11 @@ test('grpo trains on a file whose tasks lie in the object store, and an audit re
     seed: 'a',
   });
   expect(audited.findings).toEqual([]);
+  // They go with the run, the only one on this file.
+  const stored = [...new Set(registry.find(made.stored).stored)];
+  expect(await playing.gateway.missingTasks(stored)).toEqual([]);
+  await playing.gateway.deleteRun(run);
+  expect(await playing.gateway.missingTasks(stored)).toEqual(stored);
 });
 
 test('programs are judged in isolates, in the audit and in one process alike', async () => {

@@ -21,7 +21,7 @@ import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { giveUpTraining } from '../store/give-up-training.ts';
 import { failGroup, getGroup } from '../store/groups.ts';
-import { labelRun, markDeleted, removeSamples } from '../store/label-run.ts';
+import { labelRun, markDeleted, removeSamples, removeTasks } from '../store/label-run.ts';
 import { resumeRun } from '../store/pause.ts';
 import { getPolicy } from '../store/policies.ts';
 import { DAY_MS, judgeVersions } from '../store/retention.ts';
@@ -116,14 +116,20 @@ export const learnerRoutes = new Hono<GatewayTypes>()
   })
   .delete('/api/runs/:id', learnerOnly, async (c) => {
     const run = check(id, c.req.param('id'), 'run.id');
-    const { db, bucket, now } = c.var.services;
+    const { db, bucket, now, recipes } = c.var.services;
     if (!(await getRun(db, run))) throw notFound('run', run);
     if (!(await markDeleted(db, run, now())))
       throw new HttpError(409, 'run.open', `A round of run ${run} is under way.`, {
         expected: 'a run without an open round',
         next: 'Stop it first: `rollmesh stop RUN`.',
       });
-    return c.json<RunDeleted>({ run, ...(await removeSamples(db, bucket, run)) });
+    const removed = await removeSamples(db, bucket, run);
+    if (!removed.left)
+      await removeTasks(db, bucket, run, (wanted) => {
+        const recipe = recipes.recipes.find(({ name }) => name === wanted);
+        return recipe && (recipe.stored ?? []);
+      });
+    return c.json<RunDeleted>({ run, ...removed });
   })
   .post('/api/rounds/:id/report', learnerOnly, async (c) => {
     const round = check(id, c.req.param('id'), 'round.id');

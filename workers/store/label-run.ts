@@ -2,6 +2,7 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { sql } from 'drizzle-orm';
 import type { RunLabel } from '../../core/schema/answers.ts';
+import { keys } from '../../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 
 /** @returns false if there is no such run, or it was deleted */
@@ -53,4 +54,29 @@ export async function removeSamples(
     }
   }
   return { objects, left: false };
+}
+
+/**
+ * Removes the tasks and images of a deleted run that lie in the object store, where no run that is left needs them. `storedOf`: the objects that a recipe
+ * names, undefined for one that the mesh does not know any more; since nobody can say what a run of such a one needs, nothing is removed then. It is safe to repeat.
+ */
+export async function removeTasks(
+  db: Database,
+  bucket: R2Bucket,
+  run: string,
+  storedOf: (recipe: string) => readonly string[] | undefined,
+): Promise<void> {
+  const all = await db.all<{ recipe: string; own: 0 | 1 }>(
+    sql`SELECT DISTINCT settings->>'recipe' AS recipe, id = ${run} AS own FROM runs WHERE id = ${run} OR deleted_at IS NULL`,
+  );
+  const objectsOf = (own: 0 | 1) =>
+    all.filter((one) => one.own === own).map(({ recipe }) => storedOf(recipe));
+  const left = objectsOf(0);
+  if (left.includes(undefined)) return;
+  const needed = new Set(left.flatMap((objects) => objects ?? []));
+  const gone = [...new Set(objectsOf(1).flatMap((objects) => objects ?? []))].filter(
+    (sha256) => !needed.has(sha256),
+  );
+  for (let at = 0; at < gone.length; at += AT_ONCE)
+    await bucket.delete(gone.slice(at, at + AT_ONCE).map(keys.tasks));
 }
