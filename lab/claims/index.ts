@@ -173,8 +173,9 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   tango,
   trace,
   trio,
-  'trio-frontier': trioFrontier,
+  // The page of the recipe of both tells them in this order.
   'trio-in-composition': trioInComposition,
+  'trio-frontier': trioFrontier,
   ttcs,
   ttrl,
   'verifier-training': verifierTraining,
