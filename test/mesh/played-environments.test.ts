@@ -1,6 +1,6 @@
 /**
- * Environments played by a policy that makes its own calls of tools over several turns, for two rounds of grpo: those that the mesh serves itself, by
- * the Open Reward Standard, and one of OpenEnv. It trains on what it is paid, and the learner draws every answer again. Then a second mesh, whose
+ * Environments played by a policy that makes its own calls of tools over several turns, for rounds of grpo and of three other recipes with held-out
+ * episodes: those that the mesh serves itself, by the Open Reward Standard, and one of OpenEnv. It trains on what it is paid, and the learner draws every answer again. Then a second mesh, whose
  * own Worker plays, comes to the bytes of the command, and is killed in mid-episode: such a Worker is tried with messages alone in
  * test/api/environment-worker.
  */
@@ -57,6 +57,17 @@ const PLAYED = {
 } as const;
 type Name = keyof typeof PLAYED | 'openenv';
 
+/** By what each is trained; all but grpo have the episodes of a held-out task in every round. */
+const BY: Readonly<Record<Name, string>> = {
+  search: 'grpo',
+  style: 'llama-rl',
+  'tic-tac-toe': 'sft',
+  openenv: 'dpo',
+};
+const heldOutTasks = (name: Name): number => (BY[name] === 'grpo' ? 0 : 1);
+/** The episodes of all rounds. */
+const episodesOf = (name: Name): number => roundsOf(name) * (TASKS + heldOutTasks(name)) * GROUP;
+
 const hosted = (name: string) => [hostedSearch, ...hostedFamilies].find((one) => one.name === name)!;
 const fileOf = (name: string) => join(root, `${name}.jsonl`);
 function writeTasks(name: keyof typeof PLAYED): string {
@@ -79,8 +90,12 @@ beforeAll(async () => {
   const files: string[] = [];
   const make = async (name: Name, policy: string, maxNew: number, file: string) => {
     const asked = {
-      ...{ recipe: 'grpo', policy, agent: true, tasks: [file], heldOut: '0.2' },
-      ...{ checker: 'auto', extract: ['whole' as const], set: [`maxNew=${maxNew}`] },
+      ...{ recipe: BY[name], policy, agent: true, tasks: [file], heldOut: '0.2' },
+      ...{ checker: 'auto', extract: ['whole' as const] },
+      set: [
+        `maxNew=${maxNew}`,
+        ...(heldOutTasks(name) ? ['heldOutEpisodes.tasks=1', 'heldOutEpisodes.every=1'] : []),
+      ],
     };
     const made = (await taskRecipe(asked))!;
     recipes.set(name, made.recipe);
@@ -147,8 +162,15 @@ async function rounds(of: Scene, name: Name, play: (run: string) => Promise<void
   for (const { id } of [...listed].sort((a, b) => a.index - b.index)) {
     expect(await of.reach(id, ['done', 'failed'])).toMatchObject({
       state: 'done',
-      groups: { trained: TASKS, failed: 0 },
+      groups: { trained: TASKS + heldOutTasks(name), failed: 0 },
     });
+    const { report } = await of.gateway.getRound(id);
+    // A point of the held-out curve in each round.
+    if (heldOutTasks(name))
+      expect(report!.figures).toMatchObject({
+        'heldOut.episodes': GROUP,
+        'heldOut.success': expect.any(Number),
+      });
     for await (const group of of.gateway.contentsOf(id)) samples.push(...(group.samples ?? []));
   }
   await end();
@@ -160,7 +182,7 @@ async function rounds(of: Scene, name: Name, play: (run: string) => Promise<void
 async function trained(name: Name, url: string, ...more: string[]): Promise<ReadableSample[]> {
   const { samples } = await rounds(scene, name, async (run) => {
     const said = await printed(scene, environment(), 'play', url, run, ...more);
-    expect(said).toBe(`${roundsOf(name) * TASKS * GROUP} episodes of run ${run} were held in ${url}`);
+    expect(said).toBe(`${episodesOf(name)} episodes of run ${run} were held in ${url}`);
   });
   return samples;
 }
@@ -193,7 +215,7 @@ test('the search that the mesh serves: the policy searches until it answers, by 
 test('style, which the mesh serves, pays shares, and trains', async () => {
   const samples = await trained('style', served());
   const episodes = samples.filter(({ of }) => of === undefined);
-  expect(episodes).toHaveLength(TASKS * GROUP);
+  expect(episodes).toHaveLength(episodesOf('style'));
   const rewards = episodes.map((sample) => sample.rewards.reward!);
   // The start knows the form and misses points.
   expect(Math.max(...rewards)).toBeGreaterThan(0.5);
@@ -203,7 +225,7 @@ test('style, which the mesh serves, pays shares, and trains', async () => {
 
 test('a game that the mesh serves is played move by move, and trains', async () => {
   const samples = await trained('tic-tac-toe', served());
-  expect(samples.filter(({ of }) => of !== undefined).length).toBeGreaterThan(TASKS * GROUP);
+  expect(samples.filter(({ of }) => of !== undefined).length).toBeGreaterThan(episodesOf('tic-tac-toe'));
   for (const { rewards } of samples) expect(Math.abs(rewards.reward!)).toBeLessThanOrEqual(1.2 + 1e-9);
 });
 
@@ -214,7 +236,7 @@ test('an environment of OpenEnv: the policy calls its tool again until it is rig
   expect(server.ran.length).toBe(called);
   expect(called).toBeGreaterThan(0);
   const episodes = samples.filter(({ of }) => of === undefined);
-  expect(episodes).toHaveLength(ROUNDS * TASKS * GROUP);
+  expect(episodes).toHaveLength(episodesOf('openenv'));
   for (const { id, rewards } of episodes) {
     const parts = samples.filter((one) => one.id === id || one.of === id).map((one) => one.rewards.turn ?? 0);
     expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(rewards.reward!, 12);
