@@ -9,6 +9,7 @@ import type { PlacedTask } from '../worlds/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/file/task-set.ts';
 import { WORDS, wordsTaskSet } from '../worlds/words/task-set.ts';
 import { FILE_RECIPES } from './file-recipes.ts';
+import { localTasks } from './policy/local-tasks.ts';
 import {
   expectRoom,
   imagesBeside,
@@ -16,7 +17,6 @@ import {
   leftOutLines,
   readTaskFiles,
   taskFileBytes,
-  taskFileSettings,
 } from './policy/task-file-options.ts';
 import { lackedFor } from './recipe/runs-on.ts';
 import type { TaskRecipeOptions } from './training-task-options.ts';
@@ -71,31 +71,34 @@ async function refuseLines(fault: unknown, path: string, options: TaskRecipeOpti
 
 const EXAMPLES = { conversations: readConversations, pairs: readPairs, ratings: readRated } as const;
 
-/** How a file is read: its path to its tasks. What is left out of files of questions is added to `leftOut`. */
+/** How a file, or a data set of the Hub, is read: its name to its tasks. What is left out of files of questions is added to `leftOut`. */
 const readerOf = (reads: Lines, options: TaskRecipeOptions, leftOut: LeftOut[]) =>
   reads === 'questions'
-    ? (path: string) => readTaskFiles([path], taskFileSettings(options, leftOut))
-    : async (path: string) =>
-        EXAMPLES[reads](basename(path), await taskFileBytes(path), options.system, imagesBeside(path));
+    ? (name: string) => readTaskFiles([name], options, leftOut)
+    : async (name: string) => {
+        const path = await localTasks(name);
+        return EXAMPLES[reads](basename(path), await taskFileBytes(path), options.system, imagesBeside(path));
+      };
 
 /** The tasks of the files that the options name; of no files, generated questions for the policy `words`. */
 export async function trainingTasks(reads: Lines, options: TaskRecipeOptions): Promise<NamedTasks> {
   const files = options.tasks.map(weighted);
   if (files.length === 0) return { name: `${WORDS}, generated`, report: [], ...wordsTaskSet() };
-  await expectRoom([...files.map(({ path }) => path), ...heldOutFiles(options)]);
+  const paths = await Promise.all(files.map(({ path }) => localTasks(path)));
+  await expectRoom([...paths, ...(await Promise.all(heldOutFiles(options).map(localTasks)))]);
   const leftOut: LeftOut[] = [];
   const readFile = readerOf(reads, options, leftOut);
   const read = await Promise.all(
-    files.map(async ({ path, weight }) => ({
+    files.map(async ({ path, weight }, i) => ({
       weight,
-      tasks: await readFile(path).catch((fault: unknown) => refuseLines(fault, path, options)),
+      tasks: await readFile(path).catch((fault: unknown) => refuseLines(fault, paths[i]!, options)),
     })),
   );
   // What makes an example a repeat of another is all of it; a question is one by what is asked.
   const identity = reads === 'questions' ? undefined : exampleIdentity;
   const { report, sources, heldOut } = taskSet(read, await heldOutBy(options, readFile), identity);
   return {
-    name: files.map(({ path }) => basename(path)).join(', '),
+    name: paths.map((path) => basename(path)).join(', '),
     sources: sources.filter(({ tasks }) => tasks.length > 0),
     heldOut,
     report: [...leftOutLines(leftOut), ...reportLines(report)],

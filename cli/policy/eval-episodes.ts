@@ -25,7 +25,7 @@ import { findStateFolder, writtenRecipes } from '../shared/state-folder.ts';
 import { agentsHeard } from '../start/agents-heard.ts';
 import { expectSetByEnvironment, heldAs } from '../task-recipe.ts';
 import { writeRecipe } from '../written-recipe.ts';
-import { readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
+import { readTaskFiles, type TaskFileOptions } from './task-file-options.ts';
 
 export interface EpisodesRequest extends TaskFileOptions {
   readonly tasks: readonly string[];
@@ -72,7 +72,7 @@ export function figuresOfEpisodes(
 
 /** The recipe of the evaluation, as a module in the state folder. */
 async function recipeOf({ name, version }: PolicyRef, request: EpisodesRequest, state: string) {
-  const read = await readTaskFiles(request.tasks, taskFileSettings(request, []));
+  const read = await readTaskFiles(request.tasks, request);
   const tasks = read.slice(0, request.limit);
   if (tasks.length > MOST_TASKS)
     throw wrongInput('eval.tasks', `The files have ${tasks.length} tasks.`, {

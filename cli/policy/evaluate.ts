@@ -165,7 +165,7 @@ export async function evaluateTasks(
     });
   await withPython(taskFileSettings(request).checker);
   const leftOut: LeftOut[] = [];
-  const read = await readTaskFiles(request.tasks, taskFileSettings(request, leftOut));
+  const read = await readTaskFiles(request.tasks, request, leftOut);
   const tasks = read.slice(0, request.limit);
   const { answered, tooLong } = await answersOf(gateway, ref, tasks, request);
   const records = answered.map((question) => line(ref, question));

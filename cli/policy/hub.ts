@@ -124,7 +124,7 @@ async function shardsOf(path: string): Promise<string[]> {
 }
 
 /** A file that is not what the Hub says is removed with the blob behind it, so that it is fetched anew. */
-async function checkHash(file: string, name: string, expected: string | undefined): Promise<void> {
+export async function checkHash(file: string, name: string, expected: string | undefined): Promise<void> {
   if (expected === undefined) return;
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
@@ -139,7 +139,7 @@ async function checkHash(file: string, name: string, expected: string | undefine
 }
 
 /** The library tells of downloads on stdout, which is kept for results. */
-async function quietly<T>(work: () => Promise<T>): Promise<T> {
+export async function quietly<T>(work: () => Promise<T>): Promise<T> {
   const { debug } = console;
   console.debug = () => {};
   try {
@@ -149,7 +149,7 @@ async function quietly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function explained(error: unknown, { repository, revision }: HubModel, hubUrl: string): unknown {
+export function explained(error: unknown, { repository, revision }: HubModel, hubUrl: string): unknown {
   if (error instanceof HubApiError) {
     const { statusCode } = error;
     if ([401, 403, 404].includes(statusCode))
@@ -157,8 +157,8 @@ function explained(error: unknown, { repository, revision }: HubModel, hubUrl: s
         'hub.refused',
         `${hubUrl} does not give ${repository}@${revision}: status ${statusCode}.`,
         {
-          expected: 'a model that is public, or that the token in HF_TOKEN may read',
-          next: 'Look at the name. A gated model wants its terms accepted on its page, and a token.',
+          expected: 'what is public, or what the token in HF_TOKEN may read',
+          next: 'Look at the name. What is gated wants its terms accepted on its page, and a token.',
           cause: error,
         },
       );
@@ -174,7 +174,7 @@ function explained(error: unknown, { repository, revision }: HubModel, hubUrl: s
   if (error instanceof TypeError && error.message === 'fetch failed')
     return wrongInput('hub.unreachable', `${hubUrl} cannot be reached.`, {
       expected: 'an answer of the Hub, or of the mirror in HF_ENDPOINT',
-      next: 'Fetch the checkpoint where there is a network, and import its folder.',
+      next: 'Fetch the files where there is a network, and name them here.',
       cause: error,
     });
   // What is left: an answer that broke off, or that is not what the Hub answers.
@@ -182,7 +182,7 @@ function explained(error: unknown, { repository, revision }: HubModel, hubUrl: s
     'hub.unreachable',
     `${hubUrl} broke off, or sent what cannot be read: ${error instanceof Error ? error.message : error}.`,
     {
-      expected: 'the files of the checkpoint',
+      expected: 'the files that were asked for',
       next: 'Run the command again: files that came whole are not fetched again.',
       cause: error,
     },

@@ -10,7 +10,7 @@ import { percent, points, whole } from '../shared/figures.ts';
 import { nameOfSet, type SetName } from '../shared/version-name.ts';
 import { type AskedQuestions, openQuestions } from './evaluate.ts';
 import { fetchRewardModel, openScorer } from './reward-scores.ts';
-import { type LeftOut, leftOutLines, readTaskFiles, taskFileSettings } from './task-file-options.ts';
+import { type LeftOut, leftOutLines, readTaskFiles } from './task-file-options.ts';
 
 export interface SolveRequest extends AskedQuestions {
   readonly tasks: readonly string[];
@@ -49,7 +49,7 @@ export async function solveFile(
   const { search = WAYS, rewardModel } = request;
   if (request.search && !rewardModel) expectNoScorer(request.search);
   const leftOut: LeftOut[] = [];
-  const read = await readTaskFiles(request.tasks, taskFileSettings(request, leftOut));
+  const read = await readTaskFiles(request.tasks, request, leftOut);
   const opened = await openQuestions(gateway, ref, read.slice(0, request.limit), request);
   const { files, policy, renderer, fit, tooLong, maxNew, checker, extract } = opened;
   const { temperatures, alphas, piece, seed } = request;

@@ -15,6 +15,8 @@ import { type FileBytes, isJsonLines, joined } from '../../worlds/file/rows.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { TASK_FIELDS } from '../../worlds/file/task.ts';
 import { errnoOf, unreadable } from './files.ts';
+import { withColumns } from './hub-dataset.ts';
+import { localTasks } from './local-tasks.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
 
 /** Every checker that a file of tasks may name. */
@@ -99,18 +101,20 @@ export const taskFileSettings = (options: TaskFileOptions, leftOut: LeftOut[] = 
   ...(options.skipUnreadable ? { leaveOut: (fault: LeftOut) => leftOut.push(fault) } : {}),
 });
 
-/** Reads all tasks of the files, one file after the other. Throws as `expectRoom`, or the errors of the lines. */
+/** Reads all tasks of the files, or data sets of the Hub, one after the other. Throws as `expectRoom` and `fetchDataset`, or the errors of the lines. */
 export async function readTaskFiles(
-  paths: readonly string[],
-  settings: TaskFileSettings,
+  names: readonly string[],
+  options: TaskFileOptions,
+  leftOut?: LeftOut[],
 ): Promise<PlacedTask[]> {
   const { readTasks } = await import('../../worlds/file/read-tasks.ts');
+  const paths = await Promise.all(names.map(localTasks));
   await expectRoom(paths);
   const files: PlacedTask[][] = [];
-  for (const path of paths)
+  for (const [i, path] of paths.entries())
     files.push(
       await readTasks(basename(path), await taskFileBytes(path), {
-        ...settings,
+        ...taskFileSettings(withColumns(options, names[i]!), leftOut),
         readBeside: imagesBeside(path),
       }),
     );

@@ -15,7 +15,6 @@ import {
   readTaskFiles,
   type TaskFileOptions,
   taskFileBytes,
-  taskFileSettings,
 } from '../policy/task-file-options.ts';
 import { openWorld } from '../recipe-modules.ts';
 
@@ -89,7 +88,7 @@ async function dataOfFile(path: string, options: TaskFileOptions): Promise<reado
     }
   };
   const found = [
-    ...(await read('questions', async () => dataOf(await readTaskFiles([path], taskFileSettings(options))))),
+    ...(await read('questions', async () => dataOf(await readTaskFiles([path], options)))),
     ...(await read('pairs', async () =>
       (await readPairs(name, bytes, undefined, beside)).length ? ['pairs'] : [],
     )),
