@@ -47,6 +47,12 @@ export const claim: Claim = {
       atLeast: 0.05,
     },
   ],
+  gap: {
+    figures: [],
+    label: 'agreement is no share of right answers',
+    meaning:
+      'There is none. An answer earns a power of the share that agrees with it, which does not compare with a share of exact answers.',
+  },
   diagnosis:
     'Nothing moves: no arm changes greedy accuracy by more than 2 points on average, whether agreement pays by its share, by a majority, beside other pictures or by a coin. Version 0 answers 59.9 % greedily, ten points above what any arm samples at the end. The runs are short: 5,000 tokens are 14 rounds of the 40 that were allowed, as a question and five answers have some 45 tokens. The entropy of five answers stays at .54 nats, below the .9 that pays a proposer most, so that its questions stay too easy; their share with an answer rises by 4 points (−1 to 8). With other pictures the trained policy answers 15 points fewer: it does see. All seeds begin from one start. A longer run was not tried.',
 };
