@@ -106,11 +106,16 @@ function parsedTools(text: string): unknown {
 const UNHEEDED =
   /^(?:history|context|system_prompt|functions|function_call|chat_template_kwargs|loss_mask|weights?)$/;
 
+/** Nothing in a cell, brackets alone, or weights of 1: the row is as one without the column. */
+function saysNothing(field: string, value: unknown): boolean {
+  if (value === null || value === undefined || /^(?:|\[\]|\{\})$/.test(String(value).trim())) return true;
+  if (typeof value === 'object' && Object.keys(value).length === 0) return true;
+  return /^weights?$/.test(field) && [value].flat().every((one) => Number(one) === 1);
+}
+
 /** What would change what is learned and is not heeded is a fault by its name. */
 function expectHeeded(row: Row['value']): void {
-  const isEmptyCell = (value: unknown) =>
-    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-  const found = Object.keys(row).find((field) => UNHEEDED.test(field) && !isEmptyCell(row[field]));
+  const found = Object.keys(row).find((field) => UNHEEDED.test(field) && !saysNothing(field, row[field]));
   if (found !== undefined)
     throw new RowFault(`its "${found}" is not heeded, so write it into the messages or leave the column out`);
 }
@@ -146,7 +151,7 @@ function conversationOf(row: Row, system: string | undefined): FileTask {
   if (!CONVERSATIONS.some((field) => row.value[field])) {
     const field = fieldOf(row.value, ['completion', 'answer', 'output', 'response']);
     const { before, answer } = answerOf(row.texts?.[field] ?? row.value[field], field);
-    return example(before ?? messages, answer, row.value);
+    return example(before ? withSystem(before, row.value, system) : messages, answer, row.value);
   }
   const last = messages.at(-1)!;
   if (last.role !== 'assistant')

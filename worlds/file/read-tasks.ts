@@ -118,7 +118,8 @@ function answersOf(
   if (Array.isArray(value) && value.length === 0 && !LISTS.includes(checker.name))
     throw new RowFault('its answer is an empty list, so that nothing is right');
   const accepted = acceptedAnswers(value, checker);
-  if (accepted === null && !LISTS.includes(checker.name) && holdsNoAnswer(value))
+  const isRead = !LISTS.includes(checker.name) && !checker.readsMetadataAlone;
+  if (accepted === null && isRead && holdsNoAnswer(value))
     throw new RowFault(
       Array.isArray(value)
         ? 'its answer is a list with something in it that is no text and no number'
@@ -168,7 +169,8 @@ function difficultyOf(metadata: Record<string, unknown>, field: string | undefin
 
 function taskOf({ value: given, texts }: Row, settings: TaskFileSettings): FileTask {
   const row = fromTask(given);
-  if (Array.isArray(row.tools) && row.tools.length > 0)
+  const { tools } = row;
+  if (typeof tools === 'string' ? /^\s*\[\s*\{/.test(tools) : Array.isArray(tools) && tools.length > 0)
     throw new RowFault('its "tools" are not shown to the policy, so leave the column out');
   const own = metadataOf(row, settings);
   const answers = answersOf(row, own, settings, texts);

@@ -203,11 +203,17 @@ test('columns that other trainers take as a part of the prompt or of the loss ar
   expect(await conversations({ ...said, history: [], id: 7, source: 'web', documents: ['d'] })).toEqual(
     plain,
   );
+  // What says no more than a row without the column.
+  for (const none of [{ history: '[]' }, { chat_template_kwargs: {} }, { weight: 1 }, { weights: '1.0' }])
+    expect(await conversations({ ...said, ...none })).toEqual(plain);
   const tools = [{ type: 'function', function: { name: 'f' } }];
   const settings = { checker: findChecker('exact') };
-  await expect(readTasks('t.jsonl', bytes({ question: 'a', answer: 'b', tools }), settings)).rejects.toThrow(
-    /"tools" are not shown/,
-  );
+  const task = { question: 'a', answer: 'b' };
+  for (const listed of [tools, JSON.stringify(tools)])
+    await expect(readTasks('t.jsonl', bytes({ ...task, tools: listed }), settings)).rejects.toThrow(
+      /"tools" are not shown/,
+    );
+  expect(await readTasks('t.jsonl', bytes({ ...task, tools: '[]' }), settings)).toHaveLength(1);
 });
 
 test('the answers of a pair may be messages, with a system’s message of the row’s own', async () => {
@@ -223,6 +229,8 @@ test('the answers of a pair may be messages, with a system’s message of the ro
   const conversation = [{ from: 'human', value: 'a' }];
   const answers = { chosen: { from: 'gpt', value: 'b' }, rejected: { from: 'gpt', value: 'c' } };
   expect(await read({ conversations: conversation, ...answers })).toEqual(expected);
+  const completed = { prompt: 'a', system: 's', completion: [user, good] };
+  expect((await conversations(completed))[0]!.messages).toEqual([{ role: 'system', content: 's' }, user]);
   const whole = { system: 's', chosen: [user, good], rejected: [user, bad] };
   expect((await read(whole))[0]!.messages).toEqual([{ role: 'system', content: 's' }, user]);
 });
@@ -256,4 +264,7 @@ test('an object is no answer, nor is a list that has one in it', async () => {
     )[0]!.answer,
   ).toBe('[[1,2],[3,4]]');
   expect((await read(['a', 'b'], 'set'))[0]!.answer).toBe('["a","b"]');
+  // A checker that reads no answer.
+  const tested = { question: 'a', answer: wiki, tests: ['assert True'] };
+  expect(await readTasks('t.jsonl', bytes(tested), { checker: findChecker('python') })).toHaveLength(1);
 });
