@@ -28,8 +28,11 @@ const CONCLUSION =
   /(?<!\s)\s+(?:is|would be)(?:\s+the)?\s+(?:correct|right|best|answer)(?:\s+(?:answer|option|choice|one))?\s*[.!]?$/i;
 /** Signs of a list or a quotation before a line. */
 const LINE_SIGN = /^(?:[-*•>]\s+)+(?=\S)/;
-/** Another letter beside the first: "B) or C", "(B) (C)". */
-const SECOND_LETTER = /^(?:(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])|\([A-Za-z]\)|\[[A-Za-z]\])/i;
+/** Another letter beside the first: "B) or C". */
+const SECOND_LETTER = /^(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])/i;
+/** Two letters in the same brackets: "(B) (C)". In "(B) (i) and (ii)" the second is a part of the option’s text. */
+const TWO_LETTERS =
+  /^(?:\([A-Z]\)\s*\([A-Z]\)|\([a-z]\)\s*\([a-z]\)|\[[A-Z]\]\s*\[[A-Z]\]|\[[a-z]\]\s*\[[a-z]\])/;
 
 const fold = (text: string) =>
   plain(unwrapped(plainSpelling(text)))
@@ -101,9 +104,8 @@ function optionNamed(given: string, options: Options | null): number | null | un
   const index = options?.labels?.includes(letter) ? options.labels.indexOf(letter) : LETTERS.indexOf(letter);
   if (options && index >= options.texts.length) return undefined;
   const beside = fold(match[2] ?? '');
-  if (SECOND_LETTER.test(beside)) return null;
-  if (beside !== '' && options && beside !== options.texts[index]) return null;
-  return index;
+  if (beside === '' || (options && beside === options.texts[index])) return index;
+  return options || SECOND_LETTER.test(beside) || TWO_LETTERS.test(text) ? null : index;
 }
 
 /** Index of the right option: by its text or letter, by the task's own label, or by a number from 0. */

@@ -1,6 +1,7 @@
 /** The answer in what a model wrote: the whole text, or the part of it that is marked as the answer. */
 import { wrongInput } from '../errors.ts';
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
+import { plainDigits } from './spelling.ts';
 
 /** Where the brace at a position is closed; -1 where it is not. */
 function closingBrace(text: string, open: number): number {
@@ -115,11 +116,11 @@ const UNSIGNED = [
  * something else, as in cm^2, is none.
  */
 const NUMBERS = new RegExp(
-  String.raw`(?:(?<![\d.,)\]}\w])[-+−]|\bnegative |(?<![\d)\]}]\s?)\bminus )?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.|\b(?:[mcdk]?m|ft|in|yd)(?=[23]\b))(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%|\s(?:hundred|thousand|million|billion|trillion|lakhs?|crores?)(?![a-z])|(?<=[$€£][\d.,]+)[MB](?![A-Za-z]))?`,
+  String.raw`(?:(?<![\d.,)\]}\w])[-+−]|\bnegative |(?<![\d)\]}]\s?)\bminus )?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.|\b(?:[mcdk]?m|ft|in|yd)(?=[23]\b))(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%|\s(?:hundred(?!-)|thousand|million|billion|trillion|lakhs?|crores?)(?![a-z])|(?<=[$€£][\d.,]+)[MB](?![A-Za-z]))?`,
   'gi',
 );
 
-const lastNumber = (text: string): string | null => text.match(NUMBERS)?.at(-1) ?? null;
+const lastNumber = (text: string): string | null => plainDigits(text).match(NUMBERS)?.at(-1) ?? null;
 
 const EXTRACTORS = {
   boxed: { description: 'the content of the last \\boxed{…} or \\fbox{…}', find: boxed, reason: 'no-box' },

@@ -4,8 +4,8 @@ const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
 const HYPHENS = /[\u2010\u2011\ufe63]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
 const OTHER_DIGITS = /(?![0-9])\p{Nd}/gu;
-/** Arabic signs of decimals, of thousands and of percent. */
-const ARABIC: Readonly<Record<string, string>> = { '٫': '.', '٬': ',', '٪': '%' };
+/** Arabic signs of decimals, of thousands and of percent, and wide ones that are no punctuation beside digits. */
+const OTHER_SIGNS: Readonly<Record<string, string>> = { '٫': '.', '٬': ',', '٪': '%', '．': '.', '％': '%' };
 
 /** A digit of any script; the digits of each follow one another. */
 function digit(char: string): string {
@@ -14,15 +14,16 @@ function digit(char: string): string {
   return String((char.codePointAt(0)! - zero) % 10);
 }
 
+/** ASCII in place of digits of other scripts and of the signs in numbers. */
+export const plainDigits = (text: string): string =>
+  text.replace(OTHER_DIGITS, digit).replace(/[٫٬٪．％]/g, (char) => OTHER_SIGNS[char]!);
+
 /** Composed (NFC), with ASCII in place of its full-width forms, of other hyphens and of other scripts’ digits, and without characters that are not seen. */
 export const plainSpelling = (text: string): string =>
-  text
-    .normalize('NFC')
+  plainDigits(text.normalize('NFC'))
     .replace(INVISIBLE, '')
     .replace(HYPHENS, '-')
     .replace(FULL_WIDTH, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
-    .replace(OTHER_DIGITS, digit)
-    .replace(/[٫٬٪]/g, (char) => ARABIC[char]!)
     .replace(/\u3000/g, ' ');
 
 const list = (words: string): readonly string[] => words.split(' ');

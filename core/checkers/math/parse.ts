@@ -304,12 +304,15 @@ function item(tokens: readonly Token[]): MathAnswer {
 /** Elements of a list that are lists without brackets of their own, as ± makes them, belong to it. */
 const flat = (items: readonly MathAnswer[]): MathAnswer[] =>
   items.flatMap((one) => (one.kind === 'list' && one.brackets === '' ? one.items : [one]));
+/** Words that have no article before them: "a units", "A wins" and "A only" are about a value. */
+const WITHOUT_ARTICLE = /^(?:\w*[^us\Wi]s|feet|inches|only|alone)$/;
 /** Words without the article before them, which is no factor: "a circle", "an ellipse". */
 function withoutArticle(tokens: readonly Token[]): readonly Token[] {
   const [first, second] = tokens;
   if (first?.text.toLowerCase() !== 'a' || first.kind !== 'letter') return tokens;
   const rest = tokens.slice(second?.text === 'n' && !second.space ? 2 : 1);
-  return allWords(rest) && rest[0]!.space ? rest : tokens;
+  const isArticle = allWords(rest) && rest[0]!.space && !WITHOUT_ARTICLE.test(rest.at(-1)!.text);
+  return isArticle ? rest : tokens;
 }
 
 function answerOf(given: readonly Token[]): MathAnswer {

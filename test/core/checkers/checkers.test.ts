@@ -185,6 +185,10 @@ test('choice reads a letter or the text of an option', () => {
   expect(verdict(choice, 'B', 'D', { choices })).toBe('no-option');
   expect(verdict(choice, 'B', 'Both', { choices })).toBe('no-option');
   expect(verdict(choice, 'D', 'd) anything')).toBe(true);
+  const lettered = ['(a) only', '(b) only', '(a) and (b)', '[A] or [B]'];
+  expect(verdict(choice, 'C', 'C) (a) and (b)', { choices: lettered })).toBe(true);
+  expect(verdict(choice, 'D', '(D) [A] or [B]', { choices: lettered })).toBe(true);
+  expect(verdict(choice, 'C', 'C) (a) only', { choices: lettered })).toBe('two-options');
   refused(choice, 'E', { choices }).toThrow(/names none of the options.*a letter from A to C/);
   refused(choice, 'A', { choices: ['x', 'x'] }).toThrow(/2 to 26 different texts/);
   refused(choice, 'two').toThrow(/names none/);
