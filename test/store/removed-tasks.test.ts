@@ -17,12 +17,8 @@ const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64)) as [
   string,
   string,
 ];
-/** What each recipe on files names. The mesh has forgotten `old-1`. */
-const STORED: Readonly<Record<string, readonly string[]>> = {
-  'grpo-1': [A, B],
-  'dpo-2': [B, C],
-  trio: [],
-};
+/** The recipes that the mesh knows, with what those on files name. It has forgotten `old-1`. */
+const RECIPES = [{ name: 'grpo-1', stored: [A, B] }, { name: 'dpo-2', stored: [B, C] }, { name: 'trio' }];
 
 async function order(seed: number, recipe: string): Promise<string> {
   const asked = { ...settings(seed), recipe };
@@ -30,9 +26,9 @@ async function order(seed: number, recipe: string): Promise<string> {
   return runIdOf(asked);
 }
 
-async function remove(run: string): Promise<void> {
+async function remove(run: string, recipes: Parameters<typeof removeTasks>[3] = RECIPES): Promise<void> {
   expect(await markDeleted(store.db, run, 5)).toBe(true);
-  await removeTasks(store.db, store.bucket, run, (recipe) => STORED[recipe]);
+  await removeTasks(store.db, store.bucket, run, recipes);
 }
 
 async function left(): Promise<string[]> {
@@ -68,4 +64,11 @@ test('an object of tasks goes with the last run that needs it, and what a run of
   // With the last run of it gone, the next call removes what waited.
   await remove(runs.other);
   expect(await left()).toEqual(['d']);
+});
+
+test('what a recipe needs that was deployed and never ordered stays for its first run', async () => {
+  for (const sha256 of [A, B]) await store.bucket.put(`tasks/${sha256}`, 'tasks');
+  const run = await order(6, 'grpo-1');
+  await remove(run, [...RECIPES, { name: 'sft-3', stored: [B] }]);
+  expect(await left()).toEqual(['b', 'd']);
 });

@@ -124,11 +124,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
         next: 'Stop it first: `rollmesh stop RUN`.',
       });
     const removed = await removeSamples(db, bucket, run);
-    if (!removed.left)
-      await removeTasks(db, bucket, run, (wanted) => {
-        const recipe = recipes.recipes.find(({ name }) => name === wanted);
-        return recipe && (recipe.stored ?? []);
-      });
+    if (!removed.left) await removeTasks(db, bucket, run, recipes.recipes);
     return c.json<RunDeleted>({ run, ...removed });
   })
   .post('/api/rounds/:id/report', learnerOnly, async (c) => {

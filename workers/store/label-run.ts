@@ -1,6 +1,7 @@
 /** What people say of runs, and the end of a run that nobody wants any more. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { sql } from 'drizzle-orm';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { RunLabel } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
@@ -57,26 +58,27 @@ export async function removeSamples(
 }
 
 /**
- * Removes the tasks and images of a deleted run that lie in the object store, where no run that is left needs them. `storedOf`: the objects that a recipe
- * names, undefined for one that the mesh does not know any more; since nobody can say what a run of such a one needs, nothing is removed then. It is safe to repeat.
+ * Removes the tasks and images of a deleted run that lie in the object store, where no run that is left needs them, and none of the mesh's recipes that was
+ * never ordered: its objects were stored for its first run. What a run of a recipe needs that the mesh does not know any more nobody can say, so that nothing is
+ * removed while there is one. It is safe to repeat.
  */
 export async function removeTasks(
   db: Database,
   bucket: R2Bucket,
   run: string,
-  storedOf: (recipe: string) => readonly string[] | undefined,
+  recipes: readonly Pick<Recipe, 'name' | 'stored'>[],
 ): Promise<void> {
-  const all = await db.all<{ recipe: string; own: 0 | 1 }>(
-    sql`SELECT DISTINCT settings->>'recipe' AS recipe, id = ${run} AS own FROM runs WHERE id = ${run} OR deleted_at IS NULL`,
+  const ordered = await db.all<{ recipe: string; own: 0 | 1; left: 0 | 1 }>(
+    sql`SELECT DISTINCT settings->>'recipe' AS recipe, id = ${run} AS own, deleted_at IS NULL AS left FROM runs`,
   );
-  const objectsOf = (own: 0 | 1) =>
-    all.filter((one) => one.own === own).map(({ recipe }) => storedOf(recipe));
-  const left = objectsOf(0);
+  const known = new Map(recipes.map(({ name, stored = [] }) => [name, stored]));
+  const objectsOf = (some: typeof ordered) => some.map(({ recipe }) => known.get(recipe));
+  const left = objectsOf(ordered.filter((one) => one.left));
   if (left.includes(undefined)) return;
-  const needed = new Set(left.flatMap((objects) => objects ?? []));
-  const gone = [...new Set(objectsOf(1).flatMap((objects) => objects ?? []))].filter(
-    (sha256) => !needed.has(sha256),
-  );
+  const own = objectsOf(ordered.filter((one) => one.own));
+  for (const { recipe } of ordered) known.delete(recipe);
+  const needed = new Set([...left, ...known.values()].flatMap((objects) => objects ?? []));
+  const gone = [...new Set(own.flatMap((objects) => objects ?? []))].filter((sha256) => !needed.has(sha256));
   for (let at = 0; at < gone.length; at += AT_ONCE)
     await bucket.delete(gone.slice(at, at + AT_ONCE).map(keys.tasks));
 }
