@@ -70,10 +70,10 @@ async function acted(lines: readonly object[], { code = 0, event = {}, options =
 test('rounds are ordered and waited for, and their curve is a comment of the pull request', async () => {
   const event = { pull_request: { number: 7 } };
   const lines = [START, round(1, 0.5, 0.25), round(2, 0.75, 0.5)];
-  const { ended, comment } = await acted(lines, { event, options: '--seed 7 --reward $(id)' });
+  const { ended, comment } = await acted(lines, { event, options: '--seed 7\n--reward $(id)\n' });
   expect(ended).toBe(0);
   const asked = ['--yes', 'rollmesh', 'trigger', 'https://mesh.example', '--recipe', 'trio', '--rounds', '2'];
-  // Options are words, and nothing of them is run.
+  // Options are words, on one line or several, and nothing of them is run.
   expect(readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n')).toEqual([
     ...asked,
     ...['--wait', '--json', '--seed', '7', '--reward', '$(id)'],
@@ -102,4 +102,17 @@ test('a round that fails is commented on the commit, with what was said, and the
 test('the step fails where GitHub takes no comment', async () => {
   refused = true;
   expect((await acted([START, round(1, 1, 1)])).ended).toBe(1);
+});
+
+test('of a long order the comment has the last rounds, and fits into what GitHub takes', async () => {
+  refused = false;
+  const { ended, comment } = await acted([
+    START,
+    ...Array.from({ length: 2000 }, (_, i) => round(i + 1, 0.5, 0.25)),
+  ]);
+  expect(ended).toBe(0);
+  expect(comment!.body.length).toBeLessThan(65_536);
+  expect(comment!.body).toContain('### trio: 2000 rounds, of which the last 100 are shown');
+  expect(comment!.body).toContain('x-axis [1901, 1902, ');
+  expect(comment!.body.match(/^\| \d+ \|/gm)).toHaveLength(100);
 });

@@ -6,11 +6,17 @@ const lines = readFileSync(process.argv[2], 'utf8')
   .filter((line) => line.startsWith('{'))
   .map((line) => JSON.parse(line));
 const start = lines.find(({ kind }) => kind === 'start');
-const rounds = lines.filter(({ kind }) => kind === 'round');
-const notices = lines.filter(({ kind }) => kind === 'notice');
+/** So many rounds, and so much of what was said, are shown, the last ones: GitHub takes no comment of more than 65,536 characters. */
+const MOST = 100;
+const ended = lines.filter(({ kind }) => kind === 'round');
+const rounds = ended.slice(-MOST);
+const notices = lines.filter(({ kind }) => kind === 'notice').slice(-MOST);
 
 /** What a mesh says is shown as text, whatever it is. */
-const plain = (text) => String(text).replaceAll(/[^\w .,:;/#+-]/g, ' ');
+const plain = (text) =>
+  String(text)
+    .slice(0, 300)
+    .replaceAll(/[^\w .,:;/#+-]/g, ' ');
 const number = (value) => (typeof value === 'number' ? value.toFixed(3) : '–');
 const monitors = rounds.map(({ report }) => report.monitors ?? {});
 
@@ -24,7 +30,7 @@ const curve = (figure) => {
 const drawn = [...curve('reward'), ...curve('gold')];
 
 const text = [
-  `### ${plain(start?.settings.recipe ?? 'rollmesh')}: ${rounds.length} ${rounds.length === 1 ? 'round' : 'rounds'}`,
+  `### ${plain(start?.settings.recipe ?? 'rollmesh')}: ${ended.length} ${ended.length === 1 ? 'round' : 'rounds'}${ended.length > MOST ? `, of which the last ${MOST} are shown` : ''}`,
   '',
   ...(rounds.length > 1 && drawn.length
     ? [

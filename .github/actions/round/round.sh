@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Orders the rounds, waits for them, and comments what they came to, also where one of them failed. Ends as the order did.
 set -uo pipefail
-read -ra more <<<"${OPTIONS:-}"
+# Words, on one line or several.
+read -rd '' -a more <<<"${OPTIONS:-}"
 lines=$(mktemp)
 npx --yes "$PACKAGE" trigger "$MESH_URL" --recipe "$RECIPE" --rounds "$ROUNDS" --wait --json ${more[@]+"${more[@]}"} | tee "$lines"
 came=$?
