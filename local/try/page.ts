@@ -447,7 +447,10 @@ pause.addEventListener('click', () => {
   showState();
 });
 for (const kind of ['save', 'records'] as const) button(kind).addEventListener('click', () => ask({ kind }));
-for (const list of [fields.recipe, fields.reward, ...Object.values(files)])
+const { recipe, reward, variant, freeze, start: from } = fields;
+// The curves of a registered run are of its recipe alone.
+for (const list of [recipe, files.questions]) list.addEventListener('change', () => showRegistered(''));
+for (const list of [recipe, reward, variant, freeze, from, ...Object.values(files)])
   list.addEventListener('change', () => showSettings());
 for (const name of ['seed', 'rounds', 'tasks', 'group'] as const)
   fields[name].addEventListener('input', () => showLink());

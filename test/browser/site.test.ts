@@ -133,6 +133,9 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     expect(await page.textContent('#same')).toContain('--recipe tango --variant constant');
     expect(await page.textContent('#sha256')).toBe(await inNode({ recipe: 'tango', variant: 'constant' }));
     expect(await page.isVisible('#registered')).toBe(false);
+    await page.click('#settings summary');
+    await page.selectOption('#variant', '');
+    expect(await page.textContent('#same')).not.toContain('--variant');
   });
 
   test('the page of a claim plays the arm that would refute it, beside the registered curves and marked as a short run', async () => {
@@ -153,6 +156,14 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     expect(new URL(page.url()).hash).toContain('freeze=judge');
     const arm = { recipe: 'trio', rewardFunction: 'judge', freeze: ['judge'] };
     expect(await page.textContent('#sha256')).toBe(await inNode(arm));
+    // What is chosen besides is in the command and the address, and the curves are of no other recipe.
+    await page.selectOption('#freeze', '');
+    expect(await page.textContent('#same')).not.toContain('--freeze');
+    expect(new URL(page.url()).hash).not.toContain('freeze=');
+    expect(await page.isVisible('#registered')).toBe(true);
+    await page.selectOption('#recipe', 'ttrl');
+    expect(await page.isVisible('#registered')).toBe(false);
+    expect(new URL(page.url()).hash).not.toContain('registered=');
     expect(complaints).toEqual([]);
   });
 });
