@@ -108,6 +108,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--turns N] [--json]',
     load: () => import('./scaling.ts'),
   },
+  tab: {
+    about: 'the pace of a run in a browser tab, beside that of one process with one thread',
+    options: '[--turns N] [--json]',
+    load: () => import('./tab.ts'),
+  },
   threads: {
     about: 'what the threads of a node take with one copy of the weights, and with a copy each',
     options: '[--turns N] [--json]',

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,6 +24,7 @@ import { FLAGSHIP } from '../../recipes/flagship.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
+import { serveFolder } from '../bench/browser/serve-folder.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 import { playHonestRound } from '../trust/honest-round.ts';
 import { storeRound } from '../trust/stored-round.ts';
@@ -31,11 +32,6 @@ import { meshOf, trainStored } from '../trust/trained-round.ts';
 import { complaintsOf } from './complaints.ts';
 
 const MOST_COMPRESSED = 1.5e6;
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.css': 'text/css',
-  '.js': 'text/javascript',
-};
 const ISOLATED = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -54,24 +50,13 @@ const startsOf = (recipes: readonly Recipe[]) => [...new Set(recipes.map(({ star
 let browser: Browser | undefined;
 const servers: Server[] = [];
 
-/** Serves the folder under /some/where/try/. `before` is put before the code of the page's thread: what another browser would do. */
+/** Serves the folder. `before` is put before the code of the page's thread: what another browser would do. */
 async function serve(headers: Record<string, string> = {}, before = ''): Promise<string> {
-  const server = createServer(({ url = '' }, answer) => {
-    const path = url.replace(/^\/some\/where\/try\//, '').replace(/^$/, 'index.html');
-    try {
-      const body = readFileSync(join(folder, path));
-      answer.writeHead(200, {
-        'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
-        ...headers,
-      });
-      answer.end(path === 'thread.js' ? before + body : body);
-    } catch {
-      answer.writeHead(404).end();
-    }
-  });
+  const { server, url } = await serveFolder(folder, headers, (path, body) =>
+    path === 'thread.js' ? before + body : body,
+  );
   servers.push(server);
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}/some/where/try/`;
+  return url;
 }
 
 beforeAll(async () => {
