@@ -45,4 +45,11 @@ export const claim: Claim = {
       atLeast: LEAST,
     },
   ],
+  gap: {
+    figures: [],
+    label: 'paid by the game',
+    meaning: 'There is none. Votes pay clues, and the deal pays votes; no answer to a question is paid.',
+  },
+  diagnosis:
+    'Nothing is learned in the game: the spy gets 21.9 % of the votes at the end, and got 23.3 % at the start (1.5 points fewer, 0.4 to 2.6), whether clues, votes or both are trained, or voters see other pictures. So nothing can carry over, and greedy accuracy on questions stays at 69 % in every arm (0.4 points more, −0.1 to 0.9). The runs are short: 14,000 tokens are ten rounds of the 40 that were allowed, as a game has four clues and three votes. Sampled accuracy falls by 1.3 points, with other pictures by as much. Version 0 answers 69 % greedily, above the 60 % at most that a claim is to begin with here; it was registered so. With other pictures the trained policy answers 22 points fewer. All seeds begin from one start. A longer run was not tried.',
 };
