@@ -2,7 +2,8 @@
 import type { Checker } from './checker.ts';
 import { exact } from './exact.ts';
 import { expression } from './expression.ts';
-import { numberChecker, parseNumber } from './number.ts';
+import { numberChecker } from './number.ts';
+import { parseNumber } from './written-number.ts';
 
 /** A worked solution as GSM8K ends it: what stands after the mark on its last line is the answer. */
 const SOLUTION = /(?:^|\n)####[ \t]*(\S[^\n]*)$/;

@@ -7,8 +7,8 @@
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
-import { parseNumber } from './number.ts';
 import { unwrapped } from './wrappers.ts';
+import { parseNumber } from './written-number.ts';
 
 const MOST_ELEMENTS = 1000;
 const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;

@@ -1,6 +1,6 @@
 /** The figures of answered questions, each with its 95 % interval, and the comparison of two versions on the same questions. */
 import { plain } from '../../core/checkers/exact.ts';
-import { parseNumber } from '../../core/checkers/number.ts';
+import { parseNumber } from '../../core/checkers/written-number.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { bestAtK, chanceAtK, type TextCount } from '../../core/statistics/best-at-k.ts';
 import { clusteredInterval, type Interval, wilsonInterval } from '../../core/statistics/intervals.ts';

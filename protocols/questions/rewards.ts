@@ -1,6 +1,6 @@
 /** Rewards for answers to a question, computed for one group at a time. The controls that any gain must beat stand beside the checker's reward. */
 import { plain } from '../../core/checkers/exact.ts';
-import { parseNumber } from '../../core/checkers/number.ts';
+import { parseNumber } from '../../core/checkers/written-number.ts';
 import type { Score } from '../../core/net/reward-service.ts';
 import type { RewardRollout, RewardTask } from '../../core/recipe/reward-function.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';

@@ -5,7 +5,8 @@
 
 import { invalid, ok } from '../../recipe/task-family.ts';
 import { type Check, type Checker, shown, wrongReference } from '../checker.ts';
-import { numberChecker, parseNumber, withDecimalPoint } from '../number.ts';
+import { numberChecker, withDecimalPoint } from '../number.ts';
+import { parseNumber } from '../written-number.ts';
 import { equalAnswers } from './equal.ts';
 import { parseMath } from './parse.ts';
 

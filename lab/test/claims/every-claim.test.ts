@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { registry } from 'rollmesh';
 import { readStart, runOf } from 'rollmesh/local';
 import { describe, expect, test } from 'vitest';
-import { claimed } from '../../claims/index.ts';
 import { HEADLINES } from '../../claims/headlines.ts';
+import { claimed } from '../../claims/index.ts';
 import { seedsOf, startOfClaim } from '../../rule/claim.ts';
 
 test('every claim is one of a recipe of the package', () => {

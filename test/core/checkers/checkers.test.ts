@@ -8,9 +8,10 @@ import { evaluateExpression, expression } from '../../../core/checkers/expressio
 import { jsonSchema } from '../../../core/checkers/json-schema.ts';
 import { math } from '../../../core/checkers/math/checker.ts';
 import { Evaluation, isExact } from '../../../core/checkers/math/value.ts';
-import { numberChecker, parseNumber } from '../../../core/checkers/number.ts';
+import { numberChecker } from '../../../core/checkers/number.ts';
 import { regex } from '../../../core/checkers/regex.ts';
 import { set } from '../../../core/checkers/set.ts';
+import { parseNumber } from '../../../core/checkers/written-number.ts';
 import { processorTime } from '../../processor-time.ts';
 import vectors from './equality-vectors.json';
 
