@@ -24,6 +24,8 @@ export interface PushOptions {
   readonly public: boolean;
   /** Puts a receipt of all its versions beside the weights. */
   readonly receipt: boolean;
+  /** The state folder, which may have the recipe's module. */
+  readonly state: string;
 }
 
 export interface Pushed {
@@ -39,13 +41,13 @@ async function addReceipt(
   gateway: GatewayClient,
   { name, version }: PolicyRef,
   folder: string,
+  state: string,
 ): Promise<void> {
-  const [{ gatherReceipt, receiptBytes }, { VersionChain }] = await Promise.all([
+  const [{ receiptBytes }, { writtenReceipt }] = await Promise.all([
     import('../../local/verify/receipt.ts'),
-    import('../../local/verify/verify-version.ts'),
+    import('./written-receipt.ts'),
   ]);
-  const chain = await VersionChain.open(gateway, name);
-  const receipt = await gatherReceipt(gateway, chain, { from: 0, to: version, madeBy: release() });
+  const receipt = await writtenReceipt(gateway, { name, version }, { from: 0, state, recipe: [] });
   await writeFile(join(folder, RECEIPT_FILE), await receiptBytes(receipt));
 }
 
@@ -78,7 +80,7 @@ function refused(error: unknown, repository: string, hubUrl: string): unknown {
 export async function pushVersion(
   gateway: GatewayClient,
   ref: PolicyRef,
-  { repository, dtype, adapter, base, public: open, receipt }: PushOptions,
+  { repository, dtype, adapter, base, public: open, receipt, state }: PushOptions,
   { env, say }: HubOptions,
 ): Promise<Pushed> {
   const { hubUrl, accessToken } = hubAccess(env);
@@ -94,7 +96,7 @@ export async function pushVersion(
     const manifest = await gateway.getManifest(ref);
     const first = await gateway.getManifest({ ...ref, version: 0 });
     const { importedFrom } = first.settings;
-    if (receipt) await addReceipt(gateway, ref, folder);
+    if (receipt) await addReceipt(gateway, ref, folder, state);
     await writeFile(
       join(folder, 'README.md'),
       modelCard({

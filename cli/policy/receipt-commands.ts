@@ -13,12 +13,14 @@ import { readBytes, refuseExisting } from './files.ts';
 /** Largest receipt that is read, bytes. It is in memory with what it unpacks to. */
 const LARGEST_RECEIPT = 2 ** 31 - 1;
 
+const ofVersions = (n: number): string => `${n} ${n === 1 ? 'version' : 'versions'}`;
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 interface ReceiptOptions extends Common {
   readonly out: string;
   readonly force: boolean;
   readonly from: number;
+  readonly recipe: readonly string[];
 }
 
 export function addReceipt(parent: Command): void {
@@ -33,14 +35,14 @@ export function addReceipt(parent: Command): void {
     .requiredOption('--out <file>', 'the file that is written')
     .option('--force', 'write over a file that is there', false)
     .option('--from <version>', 'the ancestor that is taken as it is', whole(0), 0)
+    .option('--recipe <module>', 'a recipe of your own, where the version is of it (repeat)', collect, [])
     .action(async ({ name, version: to }: VersionName, options: ReceiptOptions) => {
       refuseExisting(options.out, options.force);
-      const { gatherReceipt, receiptBytes } = await import('../../local/verify/receipt.ts');
-      const { VersionChain } = await import('../../local/verify/verify-version.ts');
-      const receipt = await withStore(options, async (gateway) => {
-        const chain = await VersionChain.open(gateway, name);
-        return gatherReceipt(gateway, chain, { from: options.from, to, madeBy: release() });
-      });
+      const { receiptBytes } = await import('../../local/verify/receipt.ts');
+      const { writtenReceipt } = await import('./written-receipt.ts');
+      const receipt = await withStore(options, (gateway) =>
+        writtenReceipt(gateway, { name, version: to }, options),
+      );
       const bytes = await receiptBytes(receipt);
       await mkdir(dirname(options.out), { recursive: true });
       await writeFile(options.out, bytes);
@@ -50,10 +52,11 @@ export function addReceipt(parent: Command): void {
         bytes: bytes.length,
         versions: versions.length,
         sha256: receipt.sha256,
+        code: receipt.contents.code,
       };
       if (options.json) return printJson({ kind: 'receipt', policy: name, version: to, ...about });
       print(
-        `${options.out}: ${megabytes(bytes.length)}, ${versions.length} versions of ${name} after version ${options.from}. Receipt ${receipt.sha256}`,
+        `${options.out}: ${megabytes(bytes.length)}, ${ofVersions(versions.length)} of ${name} after version ${options.from}. Receipt ${receipt.sha256}`,
       );
       print(`Whoever has the file checks it: npx rollmesh policy check ${options.out}`);
     });
@@ -73,18 +76,25 @@ export function addCheck(parent: Command): void {
       const began = performance.now();
       const { aboutReceipt, meshOfReceipt, readReceipt } = await import('../../local/verify/receipt.ts');
       const { VersionChain } = await import('../../local/verify/verify-version.ts');
+      const { comparedCode } = await import('../../local/verify/code.ts');
+      const { codeOf } = await import('../../local/mesh/code-hashes.ts');
+      const { openRecipesOf } = await import('../recipe-modules.ts');
       const { trainAgain } = await import('../verify/verify.ts');
       const bytes = await readBytes(file, LARGEST_RECEIPT);
       const receipt = await readReceipt(bytes);
-      const { policy, from, to, versions, groups, trainedMs, madeBy } = aboutReceipt(receipt);
+      const { policy, from, to, versions, groups, trainedMs, madeBy, code } = aboutReceipt(receipt);
       if (!options.json) {
         print(`Receipt ${receipt.sha256}`);
         print(
-          `${policy}@${to}, written by rollmesh ${madeBy}: ${versions} versions are trained again from version ${from} on ${groups} groups (${megabytes(bytes.length)}). Their training took ${duration(trainedMs)} where it was done.`,
+          `${policy}@${to}, written by rollmesh ${madeBy}: to train again are ${ofVersions(versions)} after version ${from}, on ${groups} groups (${megabytes(bytes.length)}). Where they were made that took ${duration(trainedMs)}.`,
         );
       }
       const mesh = meshOfReceipt(receipt);
       const chain = await VersionChain.open(mesh, policy);
+      const names = await chain.recipesOf(receipt.contents.versions);
+      const { modules } = await openRecipesOf(names, options.state, options.recipe);
+      const here = await codeOf(names, modules);
+      if (!options.json) print(comparedCode(code, here));
       const same = await trainAgain(mesh, chain, chain.since(from, to), {
         ...options,
         meshKey: process.env.MESH_KEY,
@@ -103,11 +113,12 @@ export function addCheck(parent: Command): void {
           versions,
           same,
           madeBy,
+          code: { receipt: code ?? null, here },
         });
       else {
         print(
           all
-            ? `These weights follow from these samples: ${same} of ${versions} versions have the committed bytes (${duration(performance.now() - began)}).`
+            ? `These weights follow from these samples: ${same} of ${ofVersions(versions)} came to the committed bytes (${duration(performance.now() - began)}).`
             : `Version ${receipt.contents.versions[same]} does not follow from its records; ${versions - same - 1} later versions were not trained.`,
         );
         print(`Manifest of ${policy}@${to}: ${manifest}`);

@@ -161,7 +161,15 @@ export function addPush(parent: Command): void {
         pushVersion(
           gateway,
           { name, version },
-          { repository: to.repository, dtype, adapter, base: base?.repository, public: open, receipt },
+          {
+            repository: to.repository,
+            dtype,
+            adapter,
+            base: base?.repository,
+            public: open,
+            receipt,
+            state: options.state,
+          },
           { env: process.env, say: (line) => console.error(line) },
         ),
       );

@@ -19,7 +19,7 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Plugin } from 'esbuild';
+import type { Metafile, Plugin } from 'esbuild';
 import { fileEntries } from '../../core/schema/policy.ts';
 import { BUILDS } from '../../infer/kernels/builds.ts';
 import { buildFile } from '../../infer/kernels/node-builds.ts';
@@ -28,6 +28,8 @@ import { shipped } from '../../recipes/index.ts';
 import { readStart } from '../find-start.ts';
 import { RUNTIME_FILES } from '../node/tab-files.ts';
 import { DEFAULT_START_POLICY } from '../starts.ts';
+import { CODE_FILE } from '../try/told.ts';
+import { codeOfRelease, codeOfSources } from './code-hashes.ts';
 import { build } from './esbuild.ts';
 import { BUILT, CACHES, INSTALLATION, installed, moduleFile } from './installation.ts';
 
@@ -112,8 +114,8 @@ export const withoutBrotli: Plugin = {
   },
 };
 
-/** @returns the sources */
-async function bundle({ entries, beside }: TabPage, folder: string): Promise<string[]> {
+/** @returns the sources, with what each imports */
+async function bundle({ entries, beside }: TabPage, folder: string): Promise<Metafile['inputs']> {
   mkdirSync(folder, { recursive: true });
   const { outputFiles, metafile } = await build({
     entryPoints: { ...entries },
@@ -141,8 +143,15 @@ async function bundle({ entries, beside }: TabPage, folder: string): Promise<str
   for (const old of readdirSync(folder))
     if (old.startsWith(CHUNK) && !made.includes(old)) rmSync(join(folder, old), { force: true });
   for (const file of beside) place(join(folder, basename(file)), (own) => copyFileSync(file, own));
-  // What a package leaves out for browsers has an entry, and is no file.
-  return Object.keys(metafile.inputs).filter((input) => !input.startsWith('(disabled):'));
+  return metafile.inputs;
+}
+
+/** Bundles the page /try, with the hashes of its code beside it. @returns the sources, with what each imports */
+async function bundleTry(folder: string): Promise<Metafile['inputs']> {
+  const inputs = await bundle(TRY_PAGE, folder);
+  const code = BUILT ? await codeOfRelease() : codeOfSources(inputs);
+  placeBytes(join(folder, CODE_FILE), new TextEncoder().encode(JSON.stringify(code)));
+  return inputs;
 }
 
 /** Where a file of ONNX Runtime lies: in its own package, or in the one that an installation has, which is the WebAssembly build alone. */
@@ -211,7 +220,7 @@ export async function buildTryPage(
   glossary: string,
   starts: readonly string[] = TRIED,
 ): Promise<void> {
-  await bundle(TRY_PAGE, folder);
+  await bundleTry(folder);
   await placeStarts(folder, starts);
   const html = readFileSync(join(TRY_FOLDER, 'index.html'), 'utf8');
   writeFileSync(
@@ -231,14 +240,15 @@ export async function ensureTabPages(): Promise<void> {
 }
 
 async function buildTabPages(): Promise<void> {
-  for (const [page, folder] of [
-    [NODE_PAGE, NODE_FOLDER],
-    [TRY_PAGE, TRY_FOLDER],
+  for (const [made, folder] of [
+    [(at: string) => bundle(NODE_PAGE, at), NODE_FOLDER],
+    [bundleTry, TRY_FOLDER],
   ] as const) {
     if (isCurrent(folder)) continue;
     // Asked first: a bundle takes seconds.
     accessSync(folder, constants.W_OK);
-    const inputs = await bundle(page, folder);
+    // What a package leaves out for browsers has an entry, and is no file.
+    const inputs = Object.keys(await made(folder)).filter((input) => !input.startsWith('(disabled):'));
     place(join(folder, INPUTS), (own) => writeFileSync(own, JSON.stringify(inputs)));
   }
 }

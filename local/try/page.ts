@@ -262,10 +262,12 @@ function endCheck(): void {
   const { about, same, manifest } = checking;
   say(
     same === about.versions
-      ? `These weights follow from these samples: all ${about.versions} versions of ${about.policy} have the committed bytes, in ${duration(performance.now() - began)}. Manifest of version ${about.to}: ${manifest}.`
+      ? `These weights follow from these samples: ${same} of ${ofVersions(about.versions)} of ${about.policy} came to the committed bytes, in ${duration(performance.now() - began)}. Manifest of version ${about.to}: ${manifest}.`
       : `Version ${about.from + same + 1} of ${about.policy} does not follow from its records. Later ones were not trained. A version that a GPU or another release (${about.madeBy}) trained may differ in its last bits.`,
   );
 }
+
+const ofVersions = (n: number): string => `${n} ${n === 1 ? 'version' : 'versions'}`;
 
 /** Says why nothing is played any more; `forGood`: nor can be. */
 function stopped(why: string, forGood: boolean): void {
@@ -374,7 +376,7 @@ function hear(told: Told): void {
     case 'receipt': {
       checking = { about: told, since: performance.now(), same: 0, groups: 0, manifest: '' };
       say(
-        `${told.policy}@${told.to} (${size(told.bytes)}): ${told.versions} versions are trained again from version ${told.from} on ${told.groups} groups. That took ${duration(told.trainedMs)} where they were made; the first version tells how long it takes here.`,
+        `${told.policy}@${told.to} (${size(told.bytes)}): to train again are ${ofVersions(told.versions)} after version ${told.from}, on ${told.groups} groups. Where they were made that took ${duration(told.trainedMs)}; the first one tells how long it takes here. ${told.comparison}`,
       );
       break;
     }
@@ -386,7 +388,7 @@ function hear(told: Told): void {
         const { about, since, same, groups } = checking;
         const left = ((performance.now() - since) / groups) * (about.groups - groups);
         say(
-          `${same} of ${about.versions} versions have the committed bytes: about ${duration(left)} are left.`,
+          `${same} of ${ofVersions(about.versions)} came to the committed bytes: about ${duration(left)} are left.`,
         );
       }
       showVerified(told.version);

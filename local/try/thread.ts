@@ -22,7 +22,7 @@ import { shipped } from '../../recipes/index.ts';
 import { type OrderedRun, runOf } from '../../recipes/run-order.ts';
 import { playRun } from '../run/play.ts';
 import { MemoryRunStore } from '../run/run-store.ts';
-import type { Asked, LastWords, OfferedRecipe, Told } from './told.ts';
+import { type Asked, CODE_FILE, type LastWords, type OfferedRecipe, type Told } from './told.ts';
 
 /** What a policy may take of memory for sampling. A browser tells nothing about its memory that can be relied on. */
 const KERNEL_BYTES = 512 * 1024 * 1024;
@@ -277,13 +277,16 @@ async function give(kind: 'save' | 'records'): Promise<void> {
 /** Trains the versions of a receipt again, oldest first, up to the first that has other bytes. */
 async function check(file: Uint8Array<ArrayBuffer>): Promise<void> {
   const { kernels } = await place;
-  const [{ aboutReceipt, meshOfReceipt, readReceipt }, { VersionChain, verifyVersion }] = await Promise.all([
-    import('../verify/receipt.ts'),
-    import('../verify/verify-version.ts'),
-  ]);
+  const [{ comparedCode }, { aboutReceipt, meshOfReceipt, readReceipt }, { VersionChain, verifyVersion }] =
+    await Promise.all([
+      import('../verify/code.ts'),
+      import('../verify/receipt.ts'),
+      import('../verify/verify-version.ts'),
+    ]);
   const receipt = await readReceipt(file);
-  const about = aboutReceipt(receipt);
-  tell({ kind: 'receipt', bytes: file.length, sha256: receipt.sha256, ...about });
+  const { code, ...about } = aboutReceipt(receipt);
+  const comparison = comparedCode(code, JSON.parse(new TextDecoder().decode(await fetched(CODE_FILE))));
+  tell({ kind: 'receipt', bytes: file.length, sha256: receipt.sha256, comparison, ...about });
   const mesh = meshOfReceipt(receipt);
   const chain = await VersionChain.open(mesh, about.policy);
   const device = await openDeviceOn(browserHost(kernels), { device: 'cpu', revectorize: false });

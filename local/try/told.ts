@@ -45,6 +45,9 @@ export interface LastWords {
   readonly reward: number | null | undefined;
 }
 
+/** The hashes of the code that the page was bundled from, beside it. */
+export const CODE_FILE = 'code.json';
+
 export type Told =
   | {
       readonly kind: 'ready';
@@ -84,6 +87,8 @@ export type Told =
       readonly trainedMs: number;
       readonly sha256: string;
       readonly madeBy: string;
+      /** Whether its code is the one here, in a sentence. */
+      readonly comparison: string;
     }
   | { readonly kind: 'verified'; readonly version: VerifiedVersion; readonly manifest: string }
   | { readonly kind: 'checked' }

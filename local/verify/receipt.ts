@@ -21,6 +21,7 @@ import {
   type VersionFiles,
 } from '../../core/schema/policy.ts';
 import { keys, manifestKey } from '../../core/schema/round.ts';
+import { type Code, code } from './code.ts';
 import { nothingBetween, type VerifiedMesh, type VersionChain } from './verify-version.ts';
 
 const object = v.object({ key: v.string(), sha256: hash, bytes: count });
@@ -28,6 +29,8 @@ const object = v.object({ key: v.string(), sha256: hash, bytes: count });
 const contents = v.object({
   /** The release that wrote it. */
   madeBy: v.string(),
+  /** The code of its recipes there; a receipt of 0.1.0 may lack it. */
+  code: v.exactOptional(code),
   policy: v.pick(policyVersions, ['name', 'current', 'next', 'versions']),
   /** The chain: the version that is taken as it is, and those that are trained again, oldest first. */
   from: count,
@@ -59,7 +62,12 @@ const refOf = ({ name, version }: PolicyRef): string => `${name}@${version}`;
 export async function gatherReceipt(
   gateway: VerifiedMesh,
   chain: VersionChain,
-  { from, to, madeBy }: { readonly from: number; readonly to: number; readonly madeBy: string },
+  {
+    from,
+    to,
+    madeBy,
+    code,
+  }: Pick<ReceiptContents, 'from' | 'madeBy'> & { readonly to: number; readonly code: Code },
 ): Promise<Receipt> {
   await chain.trained(to);
   const versions = chain.since(from, to);
@@ -108,6 +116,7 @@ export async function gatherReceipt(
   const listed = [...objects].map(([key, bytes]) => ({ key, sha256: sha256Hex(bytes), bytes: bytes.length }));
   const made = {
     madeBy,
+    code,
     policy,
     from,
     versions,
@@ -202,7 +211,7 @@ const notOne = (why: string) =>
 
 /** What a reader is told of a receipt before its versions are trained again. `trainedMs`: how long that took where they were made. */
 export const aboutReceipt = ({
-  contents: { policy, from, versions, manifests, rounds, madeBy },
+  contents: { policy, from, versions, manifests, rounds, madeBy, code },
 }: Receipt) => ({
   policy: policy.name,
   from,
@@ -214,6 +223,7 @@ export const aboutReceipt = ({
   ),
   trainedMs: rounds.reduce((sum, { report }) => sum + (report?.learnerMs ?? 0), 0),
   madeBy,
+  code,
 });
 
 /** A receipt as the mesh that it was read from. Versions of the chain are there from when they are trained again. */

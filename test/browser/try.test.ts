@@ -15,6 +15,7 @@ import { HELD_OUT } from '../../core/recipe/split.ts';
 import { fileEntries, holdsWeights, manifestSha256 } from '../../core/schema/policy.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
 import { readStart } from '../../local/find-start.ts';
+import { codeOf } from '../../local/mesh/code-hashes.ts';
 import { buildTryPage } from '../../local/mesh/tab-pages.ts';
 import { playInProcess } from '../../local/run/in-process.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
@@ -272,7 +273,14 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     const mesh = meshOf([{ round, manifest }]);
     const chain = await VersionChain.open(mesh, manifest.policy);
     const receipt = Buffer.from(
-      await receiptBytes(await gatherReceipt(mesh, chain, { from: 0, to: 1, madeBy: '0.1.0' })),
+      await receiptBytes(
+        await gatherReceipt(mesh, chain, {
+          from: 0,
+          to: 1,
+          madeBy: '0.1.0',
+          code: await codeOf(['trio'], []),
+        }),
+      ),
     );
     const page = await open(await serve());
     const check = async (buffer: Buffer) => {
@@ -300,10 +308,12 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     expect(reading).toBe('Reading the receipt.');
     const kilobytes = Math.round(receipt.length / 1e3);
     expect(about!.replaceAll(/\s/g, ' ')).toContain(
-      `${manifest.policy}@1 (${kilobytes} kB): 1 versions are trained again from version 0 on 3 groups. That took 0.0 s where they were made`,
+      `${manifest.policy}@1 (${kilobytes} kB): to train again are 1 version after version 0, on 3 groups. Where they were made that took 0.0 s`,
     );
+    // The page was bundled from the code that Node has here.
+    expect(about).toMatch(/The code of recipe trio is the same here \([0-9a-f]{12}\)\.$/);
     expect(left!.replaceAll(/\s/g, ' ')).toContain(
-      '1 of 1 versions have the committed bytes: about 0.0 s are left',
+      '1 of 1 version came to the committed bytes: about 0.0 s are left',
     );
     const changed = Buffer.from(receipt);
     changed[changed.length >> 1]! ^= 1;

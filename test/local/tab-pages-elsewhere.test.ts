@@ -7,6 +7,7 @@ import { buildTryPage, ensureTabPages } from '../../local/mesh/tab-pages.ts';
 
 const world = vi.hoisted(() => ({ isReadOnly: false, gone: '', build: vi.fn() }));
 vi.mock('../../local/mesh/esbuild.ts', () => ({ build: world.build }));
+vi.mock('../../local/mesh/code-hashes.ts', () => ({ codeOfSources: () => ({ recipes: {}, release: '' }) }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   const whereWritable =

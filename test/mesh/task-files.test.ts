@@ -574,7 +574,8 @@ test('grpo trains on the image files of a user, sampled by isolates that read th
   expect((await audited(shown)).findings).toEqual([]);
   // A receipt has the images that its rounds were trained on.
   const chain = await VersionChain.open(playing.gateway, 'eyes');
-  const receipt = await gatherReceipt(playing.gateway, chain, { from: 0, to: 2, madeBy: 'test' });
+  const code = { recipes: {}, release: '0'.repeat(64) };
+  const receipt = await gatherReceipt(playing.gateway, chain, { from: 0, to: 2, madeBy: 'test', code });
   const pixmaps = [...receipt.objects].filter(([key]) => key.startsWith('tasks/'));
   expect(pixmaps.length).toBeGreaterThan(1);
   for (const [, bytes] of pixmaps) expect(readPixmap(bytes)).toMatchObject({ width: expect.any(Number) });

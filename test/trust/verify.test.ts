@@ -20,6 +20,7 @@ import { openVersion } from '../../infer/open-version.ts';
 import type { Device } from '../../learner/device/device.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
 import { objectiveModules } from '../../learner/train/node-objectives.ts';
+import { codeOf } from '../../local/mesh/code-hashes.ts';
 import {
   gatherReceipt,
   meshOfReceipt,
@@ -318,7 +319,12 @@ describe('a chain of two versions, trained on other devices', () => {
     beforeAll(async () => {
       const mesh = meshOf(chain);
       const from = await VersionChain.open(mesh, name);
-      receipt = await gatherReceipt(mesh, from, { from: 0, to: 2, madeBy: '0.1.0' });
+      receipt = await gatherReceipt(mesh, from, {
+        from: 0,
+        to: 2,
+        madeBy: '0.1.0',
+        code: await codeOf(['trio'], []),
+      });
       file = await receiptBytes(receipt);
     });
 

@@ -123,6 +123,7 @@ const push = (options: Partial<PushOptions>, name: string, version = 1, token = 
       base: undefined,
       public: false,
       receipt: false,
+      state: 'no-such-folder',
       ...options,
     },
     { env: { HF_ENDPOINT: hub, HF_TOKEN: token }, say: (line) => said.push(line) },
