@@ -86,7 +86,7 @@ export function addCheck(parent: Command): void {
       if (!options.json) {
         print(`Receipt ${receipt.sha256}`);
         print(
-          `${policy}@${to}, written by rollmesh ${madeBy}: to train again are ${ofVersions(versions)} after version ${from}, on ${groups} groups (${megabytes(bytes.length)}). Where they were made that took ${duration(trainedMs)}.`,
+          `${policy}@${to}, written by rollmesh ${madeBy}: ${ofVersions(versions)} after version ${from} to train again, on ${groups} groups (${megabytes(bytes.length)}). Where they were made that took ${duration(trainedMs)}.`,
         );
       }
       const mesh = meshOfReceipt(receipt);

@@ -1,8 +1,8 @@
 /** Hashes of the code that trains: of the sources, so that a checkout, the package and the pages of both have the same. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import type { Metafile } from 'esbuild';
+import { join } from 'node:path';
+import type { Metafile, Plugin } from 'esbuild';
 import { sha256Hex } from '../../core/random.ts';
 import { recipes } from '../../recipes/index.ts';
 import type { Code } from '../verify/code.ts';
@@ -35,45 +35,70 @@ export const codeOfSources = (inputs: Inputs): Code => ({
   release: hashOf(RELEASE, inputs, INSTALLATION),
 });
 
-async function inputsOf(entryPoints: readonly string[], folder: string): Promise<Inputs> {
+const settings = {
+  write: false,
+  bundle: true,
+  packages: 'external',
+  format: 'esm',
+  logLevel: 'silent',
+} as const;
+
+async function codeInSources(): Promise<Code> {
   const { metafile } = await build({
-    entryPoints: [...entryPoints],
-    absWorkingDir: folder,
-    outdir: folder,
-    write: false,
-    bundle: true,
-    packages: 'external',
-    format: 'esm',
+    ...settings,
+    entryPoints: [...RELEASE],
+    absWorkingDir: INSTALLATION,
+    outdir: INSTALLATION,
     metafile: true,
-    logLevel: 'silent',
   });
-  return metafile.inputs;
+  return codeOfSources(metafile.inputs);
+}
+
+/** Leaves out what is this installation's: by name, or by its place on this machine, as modules that rollmesh writes import it. */
+const withoutRelease: Plugin = {
+  name: 'without-release',
+  setup(builder) {
+    builder.onResolve({ filter: /^rollmesh(?:\/|$)/ }, ({ path }) => ({ path, external: true }));
+    builder.onResolve({ filter: /^\// }, ({ path }) => {
+      const [, own] =
+        /^\/(?:dist\/)?((?:recipes|worlds|protocols|core)\/.+)\.[jt]s$/.exec(
+          path.slice(INSTALLATION.length),
+        ) ?? [];
+      return own !== undefined && path.startsWith(INSTALLATION)
+        ? { path: `rollmesh/${own}`, external: true }
+        : undefined;
+    });
+  },
+};
+
+/** sha256 of a user's recipe as one module, with all that it imports beside packages: no place on this machine is in it. */
+async function hashOfOwn(file: string): Promise<string> {
+  const { outputFiles } = await build({
+    ...settings,
+    entryPoints: [file],
+    minifyWhitespace: true,
+    plugins: [withoutRelease],
+  });
+  return sha256Hex(outputFiles[0]!.contents);
 }
 
 let known: Promise<Code> | undefined;
 
 /** The code of all shipped recipes in this installation, which is read once. */
 export function codeOfRelease(): Promise<Code> {
-  known ??= BUILT
-    ? readFile(OF_PACKAGE, 'utf8').then((text) => JSON.parse(text) as Code)
-    : inputsOf(RELEASE, INSTALLATION).then(codeOfSources);
+  known ??= BUILT ? readFile(OF_PACKAGE, 'utf8').then((text) => JSON.parse(text) as Code) : codeInSources();
   return known;
 }
 
-/**
- * The code of the recipes of these names. `modules`: recipes of the user and their files, whose paths count from the module's folder, so that they are the same
- * on every machine.
- */
+/** The code of the recipes of these names. `modules`: recipes of the user, and their files. */
 export async function codeOf(
   names: readonly string[],
   modules: readonly { readonly recipe: { readonly name: string }; readonly file: string }[],
 ): Promise<Code> {
   const { recipes: shipped, release } = await codeOfRelease();
-  const hashes = names.map(async (name): Promise<[string, string | null]> => {
+  const hashes = names.map(async (name) => {
     const own = modules.find(({ recipe }) => recipe.name === name);
-    if (!own) return [name, shipped[name] ?? null];
-    const folder = dirname(own.file);
-    return [name, hashOf([basename(own.file)], await inputsOf([own.file], folder), folder)];
+    return [name, own ? await hashOfOwn(own.file) : (shipped[name] ?? null)] as const;
   });
   return { recipes: Object.fromEntries(await Promise.all(hashes)), release };
 }

@@ -376,7 +376,7 @@ function hear(told: Told): void {
     case 'receipt': {
       checking = { about: told, since: performance.now(), same: 0, groups: 0, manifest: '' };
       say(
-        `${told.policy}@${told.to} (${size(told.bytes)}): to train again are ${ofVersions(told.versions)} after version ${told.from}, on ${told.groups} groups. Where they were made that took ${duration(told.trainedMs)}; the first one tells how long it takes here. ${told.comparison}`,
+        `${told.policy}@${told.to} (${size(told.bytes)}): ${ofVersions(told.versions)} after version ${told.from} to train again, on ${told.groups} groups. Where they were made that took ${duration(told.trainedMs)}; the first one tells how long it takes here. ${told.comparison}`,
       );
       break;
     }

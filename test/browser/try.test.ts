@@ -308,7 +308,7 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     expect(reading).toBe('Reading the receipt.');
     const kilobytes = Math.round(receipt.length / 1e3);
     expect(about!.replaceAll(/\s/g, ' ')).toContain(
-      `${manifest.policy}@1 (${kilobytes} kB): to train again are 1 version after version 0, on 3 groups. Where they were made that took 0.0 s`,
+      `${manifest.policy}@1 (${kilobytes} kB): 1 version after version 0 to train again, on 3 groups. Where they were made that took 0.0 s`,
     );
     // The page was bundled from the code that Node has here.
     expect(about).toMatch(/The code of recipe trio is the same here \([0-9a-f]{12}\)\.$/);

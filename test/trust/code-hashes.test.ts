@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { codeOf, codeOfRelease } from '../../local/mesh/code-hashes.ts';
+import { moduleFile } from '../../local/mesh/installation.ts';
 import { type Code, comparedCode } from '../../local/verify/code.ts';
 import { recipes } from '../../recipes/index.ts';
 
@@ -34,14 +35,14 @@ test('a recipe of the user has the hash of its own files, wherever they lie', as
     writeFileSync(join(folder, 'data/own.mjs'), beside);
     writeFileSync(
       join(folder, 'own.mjs'),
-      `import { grpo } from 'rollmesh';\nimport data from './data/own.mjs';\n${text}`,
+      `import { recipeFrom } from '${moduleFile('recipes/from-files')}';\nimport data from './data/own.mjs';\n${text}`,
     );
     return codeOf(['own', 'trio', 'of-others'], [{ recipe: { name: 'own' }, file: join(folder, 'own.mjs') }]);
   };
-  const first = await write('export default grpo(data);');
-  expect(await write('export default grpo(data);')).toEqual(first);
-  expect((await write('export default grpo(data, 1);')).recipes.own).not.toBe(first.recipes.own);
-  expect((await write('export default grpo(data);', 'export default 2;')).recipes.own).not.toBe(
+  const first = await write('export default recipeFrom(data);');
+  expect(await write('export default recipeFrom(data);')).toEqual(first);
+  expect((await write('export default recipeFrom(data, 1);')).recipes.own).not.toBe(first.recipes.own);
+  expect((await write('export default recipeFrom(data);', 'export default 2;')).recipes.own).not.toBe(
     first.recipes.own,
   );
   expect(first.recipes).toMatchObject({ trio: expect.stringMatching(/^[0-9a-f]{64}$/), 'of-others': null });
