@@ -34,4 +34,6 @@ export const claim: Claim = {
       atLeast: 0.3,
     },
   ],
+  diagnosis:
+    'The teacher that reads what the examiner found brings the student from 33.0 to 59.0 % greedy in 11 to 13 rounds, where rewards alone come to 38.5 % and a teacher who is told the answer alone to 37.0 %: 20.5 points above no teacher (11.0 to 30.0), 33.4 above the answer’s teacher on the four seeds that have one. The spread over seeds is wide (36.5 to 73.5 %), and one seed gains a point only. Sampled answers rise as well (25.0 to 38.2 %). That the questions become harder is not shown: the searches behind a question do not grow (0.06, −0.06 to 0.19). All seeds begin from one start.',
 };

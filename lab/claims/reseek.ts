@@ -41,4 +41,6 @@ export const claim: Claim = {
       atLeast: 0.05,
     },
   ],
+  diagnosis:
+    'Judgments cost here and buy nothing. All arms begin at 33.0 % greedy; after the same tokens the searcher that is not asked ends at 80.9 %, the one that is asked and paid for answers alone at 58.6 %, the one that is paid for judgments too at 41.6 %. A part of the first gap is that judgments are tokens: 30,000 are six or seven rounds without them and four with them. The second gap is not, since both arms have four rounds: paid judgments draw the updates away from answers. After a find that it called useless the searcher searches on no more often (−4.7 points, −8.2 to −1.2), and does so 8 times in 10 from the start. More rounds were not tried. What is gained is not a matter of temperature (version 0 samples 25.5 %).',
 };

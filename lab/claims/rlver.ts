@@ -34,4 +34,12 @@ export const claim: Claim = {
     doesNotRise('random', DRIFT, MOOD),
     doesNotRise('format', DRIFT, MOOD),
   ],
+  gap: {
+    figures: [],
+    label: 'mood',
+    meaning:
+      'There is none. Talks are paid by the mood in which users leave, which falls and rises with every reply and is no share of content users.',
+  },
+  diagnosis:
+    'The mood rises by 4.0 of 100 on average, 10.9 at most, and on two seeds of eight it falls, so that a rise of 5 is not shown (−0.5 to 8.6). More users are not left content: greedy 37.7 to 36.1 %, sampled 43.9 to 49.1 % (±5.4). What can be seen is that the mood is worth something as a reward: a coin and a payment for form lose 16.6 and 13.9 of mood and two thirds of the greedy answers. Harsh users teach as much as plain ones (0.1 apart, −2.1 to 2.4).',
 };

@@ -38,4 +38,12 @@ export const claim: Claim = {
     doesNotRise('random', 0.05, 'accuracy'),
   ],
   observations: [endsAbove('siop', 'majority', 0.05), endsAbove('siop', 'shuffled', 0.05, 'accuracy')],
+  gap: {
+    figures: [],
+    label: 'likelihoods',
+    meaning:
+      'There is none. A search is paid by how much likelier it makes an answer of the group, in nats, which is no share of exact answers.',
+  },
+  diagnosis:
+    'The pay finds the right searches: those that first find the reference answer are paid 4.0 nats more than the others (3.7 to 4.3), with nobody told an answer. The policy gains nothing by it in the seven rounds that the tokens buy: greedy 33.0 to 30.9 % (−4.0 to −0.1), 2.4 points above a payment for the most frequent answer (−0.5 to 5.4), sampled 25.0 to 27.4 %. A coin ends at 34.5 % greedy, within its noise. The right answer has to come from somewhere, and this start gives it in a quarter of its samples. More rounds were not tried.',
 };
