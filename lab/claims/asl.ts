@@ -51,4 +51,6 @@ export const claim: Claim = {
     rises('asl', 0.05, GREEDY),
     doesNotRise('random', 0.05, GREEDY),
   ],
+  diagnosis:
+    'A judge that learns from the majority of its own verdicts holds pay less close to what is right than one that stays as it was: what answers are paid beyond the share that is exact grows from 0.05 to 0.22 with it and from 0.04 to 0.13 with the frozen judge, in the last two cycles 0.076 more (0.031 to 0.121). The judge learns from nothing but its own agreement. Both arms gain greedy accuracy all the same (34.2 to 47.7 %, and to 52.7 % with the frozen judge; 5.0 points apart, −2.9 to 12.9), and sampled answers gain in neither (40.8 to 37.9 and 37.3 %), so that the policies become more certain and not more often right. Labels on 2 % of the answers from round 9 on lift nothing (−1.2 points, −10.5 to 8.0) and leave a gap of 0.16. A coin loses 12.6 points. That a frozen verifier is exploited ever more is seen (0.093, 0.067 to 0.120), at just under the bound; that co-training heals it is not.',
 };
