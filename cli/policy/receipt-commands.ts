@@ -74,7 +74,9 @@ export function addCheck(parent: Command): void {
     .option('--recipe <module>', 'a recipe of your own, where the version is of it (repeat)', collect, [])
     .action(async (file: string, options: Omit<VerifyOptions, 'from' | 'mesh'>) => {
       const began = performance.now();
-      const { aboutReceipt, meshOfReceipt, readReceipt } = await import('../../local/verify/receipt.ts');
+      const { aboutReceipt, meshOfReceipt, readReceipt, requireRecipes } = await import(
+        '../../local/verify/receipt.ts'
+      );
       const { VersionChain } = await import('../../local/verify/verify-version.ts');
       const { comparedCode } = await import('../../local/verify/code.ts');
       const { codeOf } = await import('../../local/mesh/code-hashes.ts');
@@ -92,7 +94,8 @@ export function addCheck(parent: Command): void {
       const mesh = meshOfReceipt(receipt);
       const chain = await VersionChain.open(mesh, policy);
       const names = await chain.recipesOf(receipt.contents.versions);
-      const { modules } = await openRecipesOf(names, options.state, options.recipe);
+      const { modules, registry } = await openRecipesOf(names, options.state, options.recipe);
+      requireRecipes(names, registry);
       const here = await codeOf(names, modules);
       if (!options.json) print(comparedCode(code, here));
       const same = await trainAgain(mesh, chain, chain.since(from, to), {

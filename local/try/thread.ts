@@ -277,18 +277,22 @@ async function give(kind: 'save' | 'records'): Promise<void> {
 /** Trains the versions of a receipt again, oldest first, up to the first that has other bytes. */
 async function check(file: Uint8Array<ArrayBuffer>): Promise<void> {
   const { kernels } = await place;
-  const [{ comparedCode }, { aboutReceipt, meshOfReceipt, readReceipt }, { VersionChain, verifyVersion }] =
-    await Promise.all([
-      import('../verify/code.ts'),
-      import('../verify/receipt.ts'),
-      import('../verify/verify-version.ts'),
-    ]);
+  const [
+    { comparedCode },
+    { aboutReceipt, meshOfReceipt, readReceipt, requireRecipes },
+    { VersionChain, verifyVersion },
+  ] = await Promise.all([
+    import('../verify/code.ts'),
+    import('../verify/receipt.ts'),
+    import('../verify/verify-version.ts'),
+  ]);
   const receipt = await readReceipt(file);
   const { code, ...about } = aboutReceipt(receipt);
   const comparison = comparedCode(code, JSON.parse(new TextDecoder().decode(await fetched(CODE_FILE))));
   tell({ kind: 'receipt', bytes: file.length, sha256: receipt.sha256, comparison, ...about });
   const mesh = meshOfReceipt(receipt);
   const chain = await VersionChain.open(mesh, about.policy);
+  requireRecipes(await chain.recipesOf(receipt.contents.versions), shipped);
   const device = await openDeviceOn(browserHost(kernels), { device: 'cpu', revectorize: false });
   const how = { recipes: shipped, meshKey: undefined, objectives: noObjectives, keep: mesh.keep };
   try {

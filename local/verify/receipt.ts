@@ -11,6 +11,7 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { imagesShown } from '../../core/images/shown.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { longSha256Hex, sha256Hex } from '../../core/random.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { groupListing, type PolicyState, policyVersions, roundState } from '../../core/schema/answers.ts';
 import { count, hash } from '../../core/schema/numbers.ts';
 import {
@@ -225,6 +226,16 @@ export const aboutReceipt = ({
   madeBy,
   code,
 });
+
+/** Throws `receipt.recipe` where a recipe of the receipt is not among those that are here: without it nothing can be trained again. */
+export function requireRecipes(names: readonly string[], here: Pick<Registry, 'recipes'>): void {
+  const missing = names.find((name) => !here.recipes.some((recipe) => recipe.name === name));
+  if (missing === undefined) return;
+  throw wrongInput('receipt.recipe', `The receipt is of recipe ${missing}, which is not here.`, {
+    expected: 'a shipped recipe, one of the state folder, or a module that --recipe names',
+    next: `Get the module from whoever wrote the receipt: \`npx rollmesh policy check FILE --recipe MODULE\`. A recipe on files of questions is in the state folder of whoever orders a run on the same files with the same settings.`,
+  });
+}
 
 /** A receipt as the mesh that it was read from. Versions of the chain are there from when they are trained again. */
 export function meshOfReceipt({

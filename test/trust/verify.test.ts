@@ -28,6 +28,7 @@ import {
   readReceipt,
   receiptBytes,
   receiptOf,
+  requireRecipes,
 } from '../../local/verify/receipt.ts';
 import { type VerifiedMesh, VersionChain, verifyVersion } from '../../local/verify/verify-version.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
@@ -354,6 +355,15 @@ describe('a chain of two versions, trained on other devices', () => {
       // The start and the records, and no version that follows from them.
       expect([...read.objects.keys()].filter((key) => /policies\/.*\/[12]\//.test(key))).toEqual([]);
       expect(await checked(read)).toBe(2);
+    });
+
+    test('of a recipe that is not here is refused by the recipe’s name, before anything is trained', async () => {
+      const others = { recipes: shipped.recipes.filter(({ name }) => name !== 'trio') };
+      const names = await (await VersionChain.open(meshOfReceipt(receipt), name)).recipesOf([1, 2]);
+      expect(() => requireRecipes(names, shipped)).not.toThrow();
+      expect(() => requireRecipes(names, others)).toThrow(
+        'The receipt is of recipe trio, which is not here.',
+      );
     });
 
     // CHANGELOG.md promises it: versions, rounds and seals of 0.1.0 stay readable. Later bits may be others, so that how many are equal is left open.
