@@ -146,7 +146,7 @@ form.addEventListener('submit', (event) => {
   }
   stop = new AbortController();
   button.textContent = 'Stop';
-  token.disabled = engine.disabled = true;
+  token.readOnly = engine.disabled = true;
   run(stop.signal)
     .catch((error: unknown) => {
       status.textContent =
@@ -155,6 +155,6 @@ form.addEventListener('submit', (event) => {
     .finally(() => {
       stop = undefined;
       button.textContent = 'Lend this tab';
-      token.disabled = engine.disabled = false;
+      token.readOnly = engine.disabled = false;
     });
 });

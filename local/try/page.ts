@@ -3,11 +3,12 @@
  * texts are the dashboard's. Nothing is stored: the settings are in the address, versions and records on the user's disk if they are saved.
  */
 import { CurveWall } from '../../web/dashboard/curve-wall.js';
-import { byId, fill, h } from '../../web/dashboard/dom.js';
+import { byId, h, listenToSkip, renew, setUsable } from '../../web/dashboard/dom.js';
 import { download } from '../../web/dashboard/download.js';
 import { decimal, duration, size } from '../../web/dashboard/figures.js';
 import { showFigures } from '../../web/dashboard/overview.js';
 import { partsView } from '../../web/dashboard/parts.js';
+import { Sentence } from '../../web/dashboard/sentence.js';
 import type { VerifiedVersion } from '../verify/verify-version.ts';
 import { readChosen } from './chosen-files.ts';
 import { hashOf, settingsIn, type TrySettings } from './settings.ts';
@@ -41,9 +42,8 @@ const files = { checkpoint: input('checkpoint'), questions: input('questions') }
 const receipt = input('receipt');
 const curves = new CurveWall(byId('curves'));
 
-const say = (text: string): void => {
-  byId('say').textContent = text;
-};
+const sentence = new Sentence(byId('say'));
+const say = (text: string): void => sentence.say(text);
 function trouble(text: string): void {
   byId('trouble').hidden = text === '';
   byId('trouble').textContent = text;
@@ -60,7 +60,7 @@ let registered = '';
 let points: Point[] = [];
 /** The run that the thread has begun; its settings cannot change any more, but its rounds can grow. */
 let played: TrySettings | undefined;
-let state: 'loading' | 'idle' | 'running' | 'pausing' | 'paused' | 'broken' = 'loading';
+let state: 'loading' | 'idle' | 'running' | 'pausing' | 'paused' | 'checking' | 'broken' = 'loading';
 let began = 0;
 let roundsBefore = 0;
 
@@ -80,11 +80,13 @@ const settingsOf = (): TrySettings => ({
 /** Shows which controls can be used. */
 function showState(): void {
   const idle = state === 'idle';
-  start.disabled = !idle;
+  setUsable(start, idle);
   const goesOn = idle && played && points.length > 0;
   start.textContent = goesOn ? 'Start anew' : 'Start';
-  pause.hidden = state === 'loading' || state === 'broken' || (idle && !goesOn);
-  pause.disabled = state === 'pausing';
+  const hidden = ['loading', 'checking', 'broken'].includes(state) || (idle && !goesOn);
+  if (hidden && document.activeElement === pause) start.focus();
+  pause.hidden = hidden;
+  setUsable(pause, state !== 'pausing');
   pause.textContent = idle
     ? 'Play on'
     : state === 'running'
@@ -92,14 +94,11 @@ function showState(): void {
       : state === 'pausing'
         ? 'Pausing'
         : 'Continue';
-  for (const field of [
-    ...Object.values(fields),
-    ...Object.values(files),
-    receipt,
-    button('forget'),
-    button('check-receipt'),
-  ])
-    field.disabled = !idle;
+  for (const one of [button('forget'), button('check-receipt')]) setUsable(one, idle);
+  // Return in a number's field starts a run, too, and leaves the focus there.
+  for (const field of [...Object.values(fields), ...Object.values(files), receipt])
+    if (field instanceof HTMLInputElement && field.type === 'number') field.readOnly = !idle;
+    else field.disabled = !idle;
 }
 
 const chosen = (): OfferedRecipe | undefined => recipes.find(({ name }) => name === fields.recipe.value);
@@ -225,10 +224,8 @@ let checking:
 
 async function check(): Promise<void> {
   trouble('');
-  state = 'running';
-  pause.hidden = true;
+  state = 'checking';
   showState();
-  pause.hidden = true;
   say('Reading the receipt.');
   byId('checked').replaceChildren();
   checking = undefined;
@@ -282,6 +279,7 @@ function stopped(why: string, forGood: boolean): void {
 }
 
 function showRun(): void {
+  for (const part of ['latest', 'charts']) byId(part).hidden = false;
   showFigures(byId('figures'), points, chosen()?.figures);
   curves.show(points, played?.rounds ?? 0, [], chosen()?.figures);
 }
@@ -289,7 +287,7 @@ function showRun(): void {
 function showWords(words: readonly LastWords[]): void {
   const { roles = {}, cells = {} } = chosen() ?? {};
   byId('words').hidden = words.length === 0;
-  fill(
+  renew(
     byId('words'),
     h('h2', {}, 'Last words ', h('span', {}, 'of each role, on one task of the newest round')),
     h(
@@ -322,7 +320,7 @@ function showWords(words: readonly LastWords[]): void {
 
 function showVersion(version: number, sha256: string): void {
   byId('files').hidden = false;
-  fill(
+  renew(
     byId('version'),
     `Version ${version}: SHA-256 of its weights `,
     h('code', { id: 'sha256' }, sha256),
@@ -370,7 +368,7 @@ function hear(told: Told): void {
       showVersion(to, told.sha256);
       showWords(told.words);
       showRun();
-      say(`Round ${round} of ${played?.rounds} took ${duration(wallMs)}: ${paceOf(round)}.`);
+      sentence.progress(`Round ${round} of ${played?.rounds} took ${duration(wallMs)}: ${paceOf(round)}.`);
       break;
     }
     case 'receipt': {
@@ -387,7 +385,7 @@ function hear(told: Told): void {
         checking.manifest = told.manifest;
         const { about, since, same, groups } = checking;
         const left = ((performance.now() - since) / groups) * (about.groups - groups);
-        say(
+        sentence.progress(
           `${same} of ${ofVersions(about.versions)} came to the committed bytes: about ${duration(left)} are left.`,
         );
       }
@@ -423,6 +421,7 @@ function hear(told: Told): void {
   }
 }
 
+listenToSkip();
 asking.onmessage = ({ data }: MessageEvent<Told>) => hear(data);
 asking.onerror = ({ message }) =>
   stopped(`The page’s thread has failed: ${message || 'its file is not there'}. Load the page again.`, true);
@@ -431,6 +430,15 @@ element('play', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void play(false);
 });
+// A field that is not filled in as it should be is shown, so that the browser can say so at it.
+document.addEventListener(
+  'invalid',
+  ({ target }) => {
+    const folded = target instanceof Element && target.closest('details');
+    if (folded) folded.open = true;
+  },
+  { capture: true },
+);
 element('check', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void check();
@@ -459,6 +467,7 @@ for (const name of ['seed', 'rounds', 'tasks', 'group'] as const)
 button('forget').addEventListener('click', () => {
   for (const file of Object.values(files)) file.value = '';
   showSettings();
+  say('No file is chosen.');
 });
 
 element('registered-curves', HTMLImageElement).addEventListener('error', () => showRegistered(''));
@@ -471,7 +480,7 @@ function note(text: string): void {
   byId('hidden-note').textContent = text;
 }
 document.addEventListener('visibilitychange', () => {
-  if (state !== 'running' && state !== 'pausing') return;
+  if (!['running', 'pausing', 'checking'].includes(state)) return;
   if (document.hidden) {
     hiddenAt = performance.now();
     note(

@@ -61,7 +61,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     }
     // the button that no other board has
     await page.locator('.solution .replay button').first().click();
-    const said = page.locator('.solution .replay [role=status]').first();
+    const said = page.locator('.solution .replay [aria-live]').first();
     await said.locator('.good').waitFor({ timeout: 100_000 });
     expect(await said.innerText()).toContain(`identical: ${samples[0].ids.length} token`);
 
@@ -95,7 +95,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     // one held-out task, as the only version there is answers it
     await page.goto(`${mesh.url}/#run=${run}&view=held-out`);
     await page.waitForSelector('.version .token', { timeout: 100_000 });
-    expect(await page.locator('.version h3').allInnerTexts()).toEqual(['Version 0']);
+    expect(await page.locator('.version h2').allInnerTexts()).toEqual(['Version 0']);
     expect(await page.locator('select[aria-label="Held-out task"] option').count()).toBeGreaterThanOrEqual(8);
 
     // The same task through two versions: what the later one writes otherwise is marked, and nothing else.
@@ -112,7 +112,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     await gateway.putVersion(await readPolicyFolder('models/arithmetic-verbose'), manifest);
     await page.reload();
     await page.waitForSelector('.version >> nth=1', { timeout: 100_000 });
-    expect(await page.locator('.version h3').allInnerTexts()).toEqual(['Version 0', 'Version 1']);
+    expect(await page.locator('.version h2').allInnerTexts()).toEqual(['Version 0', 'Version 1']);
     let marked = 0;
     for (const option of await page.locator('select[aria-label="Held-out task"] option').allInnerTexts()) {
       await page.selectOption('select[aria-label="Held-out task"]', option);

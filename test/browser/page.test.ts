@@ -59,10 +59,11 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       const { rounds } = await (await fetch(`${url}api/rounds?run=${runs[0].id}&limit=500`)).json();
       const at = (index: number) => rounds.find((round: { index: number }) => round.index === index).report;
       const [before, after] = [at(1).start.heldOut.accuracy, at(25).evaluation.heldOut.accuracy];
-      const greedy = await text(page, '.headline div:first-child dd');
+      const [greedy = '', meaning] = (await text(page, '.headline div:first-child dd')).split('\n');
       expect(greedy.replace('\u202f', '')).toBe(
         `${(100 * after).toFixed(1)}% +${(100 * (after - before)).toFixed(1)}`,
       );
+      expect(meaning).toContain('Not tested against chance (500 questions)');
       const row = await page.locator('.rounds tr:has(a[href$="round=25"]) td').allInnerTexts();
       expect(row[2]).toBe(at(25).monitors.reward.toFixed(2));
       expect(row.join(' ')).toContain((100 * after).toFixed(1));
@@ -202,7 +203,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         const box = page.getByLabel('Message', { exact: true });
         await box.fill('What is 2 + 2?');
         await box.press('Enter');
-        const status = page.locator('.chat [role=status]');
+        const status = page.locator('.chat [aria-live]');
         await expect.poll(() => status.innerText()).toBe('It is busy.');
         // What was refused is still there to be sent again, and is no part of the conversation.
         expect(await box.inputValue()).toBe('What is 2 + 2?');
@@ -429,7 +430,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         await page.waitForFunction(() => document.querySelectorAll('#all-runs tbody tr').length === 2);
         await rows
           .first()
-          .getByRole('button', { name: /^Label / })
+          .getByRole('button', { name: /^Edit the label of / })
           .click();
         const form = page.locator('.run-label');
         await form.getByLabel('Name').fill('<b>baseline</b>');
@@ -448,7 +449,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
 
         await rows
           .first()
-          .getByRole('button', { name: /^Label / })
+          .getByRole('button', { name: /^Edit the label of / })
           .click();
         await form.getByLabel('hidden').check();
         await form.getByRole('button', { name: 'Save' }).click();
@@ -458,7 +459,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
 
         await rows
           .first()
-          .getByRole('button', { name: /^Label / })
+          .getByRole('button', { name: /^Edit the label of / })
           .click();
         await form.getByRole('button', { name: 'Delete' }).click();
         expect(await rows.count()).toBe(2);

@@ -6,7 +6,7 @@ import { ApiError, getJson, keepToken, RoundHistory, recipeNamed } from './api.j
 import { showDeadLetters, showVersions } from './catalogue.js';
 import { CurveWall } from './curve-wall.js';
 import { curvesOf } from './curves.js';
-import { byId, fill, h } from './dom.js';
+import { byId, fill, h, listenToSkip } from './dom.js';
 import { csv, download } from './download.js';
 import { HeldOutView } from './held-out-view.js';
 import { refreshNodes } from './nodes.js';
@@ -273,4 +273,5 @@ addEventListener('hashchange', () => {
   asked = 0;
   poll.now();
 });
+listenToSkip();
 poll.now();

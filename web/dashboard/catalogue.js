@@ -1,5 +1,5 @@
 /** Shows policy versions, and dead letters with their causes. */
-import { fill, h, table, term } from './dom.js';
+import { fill, h, scroller, table, term } from './dom.js';
 import { counted, moment, size, whole } from './figures.js';
 
 /** @typedef {import('./api.js').PolicyVersion} PolicyVersion */
@@ -14,9 +14,6 @@ const time = (at) => h('time', { datetime: new Date(at).toISOString() }, moment(
 
 /** The beginning of an id, which names it well enough to a reader. @param {string} id */
 const short = (id) => h('code', { class: 'short', title: id }, id.slice(0, 8));
-
-/** @param {HTMLTableElement} content */
-const scrolling = (content) => h('div', { class: 'scroller', tabindex: 0 }, content);
 
 /**
  * @param {Element} element
@@ -35,8 +32,13 @@ export function showVersions(element, policy, { current, next, versions }) {
   fill(
     element,
     h('h2', {}, term('Versions', 'version'), ' ', h('span', {}, policy)),
-    scrolling(
-      table(`Versions of ${policy}, newest first`, ['version', 'trained', 'size', 'published', ''], rows),
+    scroller(
+      'Versions',
+      table(
+        `Versions of ${policy}, newest first`,
+        ['version', 'trained', 'size', 'published', 'remark'],
+        rows,
+      ),
     ),
     next > shown.length && h('p', { class: 'note' }, `The newest ${shown.length} of ${whole(next)}.`),
   );
@@ -76,6 +78,6 @@ export function showDeadLetters(element, letters, link) {
       { class: 'note' },
       'Messages that were given up. POST /api/dead-letters/ID/replay sends one again.',
     ),
-    scrolling(content),
+    scroller('Dead letters', content),
   );
 }

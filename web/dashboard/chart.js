@@ -4,7 +4,7 @@
  * data go with it.
  */
 import { Geometry, MARGIN, picture } from './chart-image.js';
-import { drawn, fill, h, svg, table, term } from './dom.js';
+import { drawn, h, renew, scroller, svg, table, term } from './dom.js';
 import { csv, download, standalone } from './download.js';
 
 /** @typedef {import('./chart-image.js').Plot} Plot */
@@ -51,7 +51,8 @@ export class Chart {
   #overlay = svg('g', { class: 'cursor' });
   #selection = svg('g', { class: 'selection' });
   #meanings = h('span');
-  #details = h('details', {}, h('summary', {}, 'Data'));
+  #data = h('div');
+  #details;
 
   /**
    * @param {{ title: string, note: string, cursor: Cursor, height?: number, className?: string,
@@ -62,6 +63,12 @@ export class Chart {
     this.#height = height;
     this.#cursor = cursor;
     this.#wanted = onRange;
+    this.#details = h(
+      'details',
+      {},
+      h('summary', { 'aria-label': `Data: ${title}` }, 'Data'),
+      scroller(`Data: ${title}`, this.#saveButtons(), this.#data),
+    );
     this.#frame = h('div', {
       class: 'frame',
       tabindex: 0,
@@ -155,7 +162,7 @@ export class Chart {
 
   /** @param {Plot} plot @param {readonly (readonly [name: string, meaning: string])[]} [meanings] of its lines, to be read below it */
   show(plot, meanings = []) {
-    fill(
+    renew(
       this.#meanings,
       ...meanings.map(([name, meaning]) => h('span', {}, ' ', h('b', {}, name), `: ${meaning}`)),
     );
@@ -194,7 +201,7 @@ export class Chart {
       series,
       value: valueAt(series.measured ?? series.values, index),
     }));
-    fill(
+    renew(
       this.#readout,
       ...shown.map(({ series, value }) =>
         h('li', { class: `ink-${series.ink}` }, swatch(), `${series.name} `, h('b', {}, plot.read(value))),
@@ -224,45 +231,42 @@ export class Chart {
     );
   }
 
-  /** The data as a table, made when it is asked for. */
-  #fillTable() {
-    const plot = this.#plot;
-    this.#details.querySelector('.scroller')?.remove();
-    if (!this.#details.open || !plot) return;
-    const { xs, axis } = plot;
-    const series = plot.series.map(({ name, values, measured = values }) => ({ name, values: measured }));
-    const rows = xs
-      .map((x, i) => ({ x, values: series.map(({ values }) => values[i]) }))
-      .filter(({ values }) => values.some((value) => value !== undefined))
-      .slice(-TABLE_ROWS)
-      .map(({ x, values }) => [
-        String(x),
-        ...values.map((value) => (value === undefined ? '' : plot.read(value))),
-      ]);
+  /** What is drawn, as a table. @param {Plot} plot @param {(value: number | null | undefined) => string | number | null | undefined} write */
+  #table({ xs, axis, series }, write) {
     const titles = [axis?.name ?? 'round', ...series.map(({ name }) => name)];
+    const measured = series.map(({ values, measured = values }) => measured);
+    return { titles, rows: xs.map((x, i) => [x, ...measured.map((values) => write(values[i]))]) };
+  }
+
+  #saveButtons() {
     const name = this.#title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-    const saveTable = h('button', { type: 'button', class: 'quiet' }, 'CSV');
-    saveTable.addEventListener('click', () =>
-      download(
-        `${name}.csv`,
-        'text/csv',
-        csv(
-          titles,
-          xs.map((x, i) => [x, ...series.map(({ values }) => values[i])]),
-        ),
-      ),
-    );
-    const saveImage = h('button', { type: 'button', class: 'quiet' }, 'SVG');
+    const button = (/** @type {string} */ kind) =>
+      h('button', { type: 'button', class: 'quiet', 'aria-label': `${kind}: ${this.#title}` }, kind);
+    const [saveTable, saveImage] = [button('CSV'), button('SVG')];
+    saveTable.addEventListener('click', () => {
+      if (!this.#plot) return;
+      const { titles, rows } = this.#table(this.#plot, (value) => value);
+      download(`${name}.csv`, 'text/csv', csv(titles, rows));
+    });
     saveImage.addEventListener('click', () => {
       const drawing = this.#frame.querySelector('svg');
       if (drawing) download(`${name}.svg`, 'image/svg+xml', standalone(drawing));
     });
-    this.#details.append(
-      h(
-        'div',
-        { class: 'scroller', tabindex: 0 },
-        h('p', { class: 'downloads' }, 'Download ', saveTable, ' ', saveImage),
-        table(this.#title, titles, rows),
+    return h('p', { class: 'downloads' }, 'Download ', saveTable, ' ', saveImage);
+  }
+
+  /** The data as a table, made when it is asked for. */
+  #fillTable() {
+    const plot = this.#plot;
+    if (!this.#details.open || !plot) return;
+    const { titles, rows } = this.#table(plot, (value) => (value === undefined ? '' : plot.read(value)));
+    const known = rows.filter(([, ...values]) => values.some((value) => value !== '')).slice(-TABLE_ROWS);
+    renew(
+      this.#data,
+      table(
+        this.#title,
+        titles,
+        known.map((row) => row.map(String)),
       ),
     );
   }

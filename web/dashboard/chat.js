@@ -1,6 +1,6 @@
 /** A conversation with a version that a round sampled with, or that it made. What the model writes only ever becomes text. */
 import { answerTo } from './api.js';
-import { fill, h } from './dom.js';
+import { fill, h, renew, setUsable } from './dom.js';
 
 /** @typedef {import('./api.js').Round} Round */
 /** @typedef {import('./api.js').Message} Message */
@@ -33,8 +33,14 @@ export class ChatBox {
   #text = h('textarea', { 'aria-label': 'Message', rows: 2, placeholder: 'Ask it something' });
   #send = h('button', { type: 'submit' }, 'Send');
   #clear = h('button', { type: 'button', class: 'quiet' }, 'New conversation');
-  #status = h('p', { class: 'note', role: 'status' });
-  #form = h('form', { class: 'chat-form' }, this.#text, this.#send, this.#clear);
+  #status = h('p', { class: 'note', 'aria-live': 'polite' });
+  #form = h(
+    'form',
+    { class: 'chat-form', 'aria-label': 'Ask a version' },
+    this.#text,
+    this.#send,
+    this.#clear,
+  );
   element = h(
     'details',
     { class: 'chat' },
@@ -71,7 +77,8 @@ export class ChatBox {
   }
 
   #show() {
-    this.#log.replaceChildren(
+    renew(
+      this.#log,
       ...this.#said.map(({ role, content }) =>
         h('p', { class: role }, h('small', {}, role === 'user' ? 'you ' : 'it '), h('span', {}, content)),
       ),
@@ -80,13 +87,13 @@ export class ChatBox {
 
   async #ask() {
     const content = this.#text.value.trim();
-    if (!content || this.#send.disabled) return;
+    if (!content || this.#send.ariaDisabled === 'true') return;
     const before = this.#said;
     /** @type {readonly Message[]} */
     const asked = [...before, { role: 'user', content }];
     this.#said = asked;
     this.#show();
-    this.#send.disabled = true;
+    setUsable(this.#send, false);
     this.#status.textContent = 'It writes …';
     try {
       const { text, isCut, goesOn } = await answerTo(
@@ -110,7 +117,7 @@ export class ChatBox {
       this.#said = before;
       this.#status.textContent = error instanceof Error ? error.message : String(error);
     } finally {
-      this.#send.disabled = false;
+      setUsable(this.#send, true);
       this.#show();
     }
   }

@@ -22,7 +22,7 @@ export class CurveControls {
   #image = h('button', { type: 'button', class: 'quiet' }, 'SVG of all');
   element = h(
     'div',
-    { class: 'controls' },
+    { class: 'controls', role: 'group', 'aria-label': 'How all charts are drawn' },
     h('label', {}, 'Axis ', this.#along),
     h('label', {}, 'From ', this.#from),
     h('label', {}, 'to ', this.#to),

@@ -2,6 +2,7 @@
 import { Chart, Cursor } from './chart.js';
 import { CurveControls } from './curve-controls.js';
 import { curvesOf, meaningsOf, plotOf } from './curves.js';
+import { arrange } from './dom.js';
 import { download, stacked } from './download.js';
 import { Ladder } from './ladder.js';
 import { rungsOf } from './rungs.js';
@@ -25,6 +26,8 @@ export class CurveWall {
   /** @param {Element} box */
   constructor(box) {
     this.#box = box;
+    this.#controls.element.hidden = true;
+    box.append(this.#controls.element);
   }
 
   /**
@@ -43,14 +46,12 @@ export class CurveWall {
     });
     const rungs = rungsOf(points);
     if (rungs.length) this.#ladder.show(rungs, meanings);
-    const elements = [
+    this.#controls.element.hidden = !shown.length;
+    arrange(this.#box, [
       ...(rungs.length ? [this.#ladder.element] : []),
-      ...(shown.length ? [this.#controls.element] : []),
+      this.#controls.element,
       ...shown.map(({ chart }) => chart.element),
-    ];
-    const box = this.#box;
-    if (elements.length !== box.children.length || elements.some((element, i) => element !== box.children[i]))
-      box.replaceChildren(...elements);
+    ]);
     for (const { curve, chart } of shown)
       chart.show(plotOf(curve, points, target, families, this.#controls.view), meaningsOf(curve, families));
   }

@@ -1,6 +1,6 @@
 /** One held-out task through the versions of a policy: greedy answers side by side, with the tokens that changed from version to version. */
 import { askVersion, getJson } from './api.js';
-import { fill, h } from './dom.js';
+import { fill, h, setUsable } from './dom.js';
 import { decimal } from './figures.js';
 import { partsView, plainText } from './parts.js';
 import { address } from './place.js';
@@ -34,7 +34,7 @@ export class HeldOutView {
   #task = h('select', { 'aria-label': 'Held-out task' });
   #versions = h('input', { 'aria-label': 'Versions', size: 16 });
   #ask = h('button', { type: 'button' }, 'Ask');
-  #status = h('p', { class: 'note', role: 'status' });
+  #status = h('p', { class: 'note', 'aria-live': 'polite' });
   #body = h('div', { class: 'versions-row' });
   #head = h('div');
   #round = '';
@@ -94,7 +94,7 @@ export class HeldOutView {
 
   async #askAll() {
     const versions = [...new Set((this.#versions.value.match(/\d+/g) ?? []).map(Number))];
-    this.#ask.disabled = true;
+    setUsable(this.#ask, false);
     try {
       for (const version of versions) {
         const key = `${this.#policy} ${version}`;
@@ -106,7 +106,7 @@ export class HeldOutView {
     } catch (error) {
       this.#status.textContent = error instanceof Error ? error.message : String(error);
     }
-    this.#ask.disabled = false;
+    setUsable(this.#ask, true);
     this.#show(versions);
   }
 
@@ -132,7 +132,7 @@ export class HeldOutView {
         return h(
           'section',
           { class: 'version' },
-          h('h3', {}, `Version ${version}`),
+          h('h2', { class: 'minor' }, `Version ${version}`),
           answer
             ? changedView(
                 answer.tokens,

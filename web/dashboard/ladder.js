@@ -1,5 +1,5 @@
 /** Draws what a solver can do and what a proposer asks, by the difficulty of tasks. */
-import { fill, h, svg, table, term } from './dom.js';
+import { h, renew, svg, table, term } from './dom.js';
 import { MISSING, meaningOf, percent } from './figures.js';
 
 /** @typedef {import('./rungs.js').Rung} Rung */
@@ -25,7 +25,7 @@ export class Ladder {
 
   /** @param {readonly Rung[]} rungs @param {Readonly<Record<string, string>>} [meanings] */
   show(rungs, meanings = {}) {
-    fill(
+    renew(
       this.element,
       h('figcaption', {}, h('h3', {}, term('Solved and written, by difficulty'))),
       table(

@@ -1,5 +1,5 @@
 /** Length and repetition of a round's episodes against their rewards: two pictures with a dot for each episode, and the same as a table. */
-import { drawn, h, table } from './dom.js';
+import { drawn, h, scroller, table } from './dom.js';
 import { shape } from './drawing.js';
 import { decimal, percent, whole } from './figures.js';
 import { bounds, ticks } from './scales.js';
@@ -135,9 +135,8 @@ export function lengthView(episodes) {
         );
       }),
     ),
-    h(
-      'div',
-      { class: 'scroller', tabindex: 0 },
+    scroller(
+      'Length and repetition by reward',
       table('Length and repetition by reward', ['episodes', 'reward', 'tokens', 'repetition'], rows),
     ),
     h(

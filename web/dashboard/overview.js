@@ -1,5 +1,5 @@
 /** The top of a run's page: the run, the state of its current round, and what has changed since the version that it began from. */
-import { fill, h, term } from './dom.js';
+import { h, renew, term } from './dom.js';
 import {
   counted,
   decimal,
@@ -83,7 +83,7 @@ export function showTitle(element, run, done, known) {
         : done >= target
           ? 'It has ended.'
           : '';
-  fill(
+  renew(
     element,
     h(
       'h1',
@@ -206,10 +206,10 @@ export function showPipeline(element, run, rounds, now) {
   const open = rounds.filter(({ endedAt }) => endedAt === null);
   const shown = open.length ? open : rounds.slice(-1);
   if (!shown.length) {
-    fill(element, h('p', { class: 'note' }, 'No round has begun.'));
+    renew(element, h('p', { class: 'note' }, 'No round has begun.'));
     return;
   }
-  fill(element, ...shown.flatMap((round, i) => lane(run, round, shown[i - 1], now)));
+  renew(element, ...shown.flatMap((round, i) => lane(run, round, shown[i - 1], now)));
 }
 
 /**
@@ -317,12 +317,12 @@ export function showFigures(element, known, meanings = {}) {
   const [first] = evaluations;
   const last = evaluations.at(-1);
   if (!first || !last) {
-    fill(element, h('p', { class: 'note' }, 'No version has been evaluated yet.'));
+    renew(element, h('p', { class: 'note' }, 'No version has been evaluated yet.'));
     return;
   }
   const difficulty = known.findLast(({ report }) => report.monitors)?.report.monitors?.difficulty;
   const initial = known.find(({ report }) => report.monitors)?.report.monitors?.difficulty;
-  fill(
+  renew(
     element,
     h('p', { class: 'hidden' }, `Version ${last.version} against version ${first.version}`),
     h(
@@ -376,5 +376,12 @@ const figure = (name, value, hint, change, { tone = 'faint', meaning } = {}) =>
     'div',
     { title: meaning },
     h('dt', {}, term(name), ' ', h('small', {}, hint)),
-    h('dd', {}, h('b', {}, value), ' ', h('span', { class: tone }, change)),
+    h(
+      'dd',
+      {},
+      h('b', {}, value),
+      ' ',
+      h('span', { class: tone }, change),
+      meaning && h('span', { class: 'hidden' }, `. ${meaning}`),
+    ),
   );

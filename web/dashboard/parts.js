@@ -71,7 +71,10 @@ export function partsView(parts, cells = {}) {
   return h(
     'span',
     { class: 'parts' },
-    ...(shown.length ? shown : [h('code', { class: 'faint' }, '(nothing)')]),
+    // The spaces are for those who hear the parts: to the eye they lie apart.
+    ...(shown.length
+      ? shown.flatMap((part, i) => (i ? [' ', part] : [part]))
+      : [h('code', { class: 'faint' }, '(nothing)')]),
   );
 }
 

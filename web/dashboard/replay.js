@@ -1,7 +1,8 @@
 /** Draws recorded samples again, one or all of a round, and says whether their bits are the same. */
 import { ApiError, drawAgain } from './api.js';
-import { fill, h } from './dom.js';
+import { fill, h, setUsable } from './dom.js';
 import { counted } from './figures.js';
+import { Sentence } from './sentence.js';
 
 /** @typedef {import('./api.js').GroupContent} GroupContent */
 /** @typedef {import('./api.js').ReadableSample} ReadableSample */
@@ -20,10 +21,10 @@ const placeOf = ({ token, logprob }) =>
 
 /** @param {ReadableSample} sample @param {string} round */
 export function replayButton({ id, ids }, round) {
-  const answer = h('span', { role: 'status', class: 'note' });
+  const answer = h('span', { 'aria-live': 'polite', class: 'note' });
   const button = h('button', { type: 'button', class: 'quiet' }, 'Replay');
   button.addEventListener('click', async () => {
-    button.disabled = true;
+    setUsable(button, false);
     answer.textContent = ' drawing …';
     try {
       const drawn = await drawAgain(round, id);
@@ -40,7 +41,7 @@ export function replayButton({ id, ids }, round) {
     } catch (error) {
       answer.textContent = ` ${said(error)}`;
     }
-    button.disabled = false;
+    setUsable(button, true);
   });
   return h('span', { class: 'replay' }, button, answer);
 }
@@ -64,8 +65,9 @@ async function drawPatiently(round, id, wanted) {
 /** Replays all solutions and verdicts of a round, a few at once, until one cannot be drawn or the reader stops it. */
 export class RoundReplay {
   #button = h('button', { type: 'button' }, 'Replay round');
-  #status = h('span', { role: 'status', class: 'note' });
+  #status = h('span', { 'aria-live': 'polite', class: 'note' });
   element = h('span', { class: 'replay' }, this.#button, ' ', this.#status);
+  #said = new Sentence(this.#status);
   /** The replay that goes on; a new one ends it. */
   #current = {};
   #running = false;
@@ -78,7 +80,7 @@ export class RoundReplay {
     this.#button.addEventListener('click', () => {
       if (!this.#running) return void this.#run();
       this.stop();
-      this.#status.append(' Stopped.');
+      this.#said.say(...this.#status.childNodes, ' Stopped.');
     });
   }
 
@@ -108,14 +110,13 @@ export class RoundReplay {
     const tell = (/** @type {string} */ end) => {
       if (this.#current !== own) return;
       const first = others[0] === undefined ? '' : `, ${others.length} not the same: first ${others[0]}`;
-      fill(
-        this.#status,
-        h(
-          'span',
-          { class: others.length ? 'bad' : 'good' },
-          `${counted(equal, 'sample')} identical${first}${end}`,
-        ),
+      const found = h(
+        'span',
+        { class: others.length ? 'bad' : 'good' },
+        `${counted(equal, 'sample')} identical${first}${end}`,
       );
+      if (end) this.#said.say(found);
+      else this.#said.progress(found);
     };
     try {
       for await (const groups of order.groups) {

@@ -1,7 +1,7 @@
 /** The view of one round: its figures, its warnings, its proposals, and its tasks, each of which opens to show its rollouts. */
 import { getJson } from './api.js';
 import { ChatBox } from './chat.js';
-import { fill, h, table, term } from './dom.js';
+import { fill, h, scroller, setUsable, table, term } from './dom.js';
 import { csv, download, jsonLines } from './download.js';
 import {
   counted,
@@ -54,7 +54,7 @@ function training({ report }) {
     return h(
       'section',
       {},
-      h('h3', {}, term('Learning')),
+      h('h2', { class: 'minor' }, term('Learning')),
       h('p', { class: 'note' }, 'Nothing was trained in this round.'),
     );
   const rows = Object.entries(trained.roles).map(([role, { samples, tokens, entropy, klToStart }]) => [
@@ -68,11 +68,10 @@ function training({ report }) {
   return h(
     'section',
     {},
-    h('h3', {}, term('Learning')),
+    h('h2', { class: 'minor' }, term('Learning')),
     rows.length > 0 &&
-      h(
-        'div',
-        { class: 'scroller', tabindex: 0 },
+      scroller(
+        'By role',
         table('By role', ['role', 'samples', 'tokens', 'entropy, nats', 'KL to version 0, nats'], rows),
       ),
     factList([
@@ -99,10 +98,9 @@ function judging({ report }) {
   return h(
     'section',
     {},
-    h('h3', {}, term('Judging')),
-    h(
-      'div',
-      { class: 'scroller', tabindex: 0 },
+    h('h2', { class: 'minor' }, term('Judging')),
+    scroller(
+      'Judgments',
       table(
         'Judgments by the oracle’s verdict and the judge’s',
         ['the solution is', 'judge says right', 'judge says wrong'],
@@ -142,10 +140,9 @@ function usage({ usage: used, report }) {
   return h(
     'section',
     {},
-    h('h3', {}, term('Use of the platform')),
-    h(
-      'div',
-      { class: 'scroller', tabindex: 0 },
+    h('h2', { class: 'minor' }, term('Use of the platform')),
+    scroller(
+      'Use by stage',
       table(
         'Use by stage',
         [
@@ -185,9 +182,8 @@ function recipeFigures({ report }, meanings = {}) {
   if (!own.length && !evaluated.length && !parts.length) return null;
   /** @param {string} caption @param {readonly [string, number | null][]} figures */
   const shown = (caption, figures) =>
-    h(
-      'div',
-      { class: 'scroller', tabindex: 0 },
+    scroller(
+      caption,
       table(
         caption,
         ['figure', 'value', 'what it means'],
@@ -197,9 +193,9 @@ function recipeFigures({ report }, meanings = {}) {
   return h(
     'section',
     {},
-    h('h3', {}, term('The recipe’s own figures')),
+    h('h2', { class: 'minor' }, term('The recipe’s own figures')),
     own.length > 0 && shown('Figures of the round', own),
-    evaluated.length > 0 && h('h4', {}, `Evaluation of version ${report?.evaluation?.version}`),
+    evaluated.length > 0 && h('h3', {}, `Evaluation of version ${report?.evaluation?.version}`),
     evaluated.length > 0 && shown('Figures of the evaluation', evaluated),
     parts.length > 0 &&
       h(
@@ -294,7 +290,7 @@ export class RoundView {
   #measured = '';
   #list = new TaskList();
   #task = h('div');
-  #description = h('p', { class: 'note', role: 'status' });
+  #description = h('p', { class: 'note', 'aria-live': 'polite' });
   #filter = select('Show', FILTERS);
   #order = select('Order', ORDERS);
   #least = rewardInput('Mean reward at least', 'from');
@@ -318,7 +314,7 @@ export class RoundView {
     h(
       'div',
       { class: 'tasks-title' },
-      h('h3', {}, 'Tasks'),
+      h('h2', { class: 'minor' }, 'Tasks'),
       this.#filter,
       this.#order,
       h('span', { class: 'range' }, 'reward ', this.#least, ' ', this.#most),
@@ -423,9 +419,8 @@ export class RoundView {
             {},
             `${counted(refused.length, 'proposal')} of ${proposals.length} did not become a task`,
           ),
-          h(
-            'div',
-            { class: 'scroller', tabindex: 0 },
+          scroller(
+            'Refused proposals',
             table('Refused proposals', ['outcome', 'why', 'proposal', 'earned'], rows),
           ),
         ),
@@ -475,7 +470,7 @@ export class RoundView {
     if (!round || this.#reading === round.id || this.#read.has(this.#known)) return;
     const state = this.#known;
     this.#reading = round.id;
-    this.#load.disabled = true;
+    setUsable(this.#load, false);
     try {
       for await (const groups of pagesOf(round.id)) {
         for (const group of groups) this.#keep(group);
@@ -487,7 +482,7 @@ export class RoundView {
       this.#description.textContent = String(error);
     } finally {
       this.#reading = '';
-      this.#load.disabled = false;
+      setUsable(this.#load, true);
     }
     this.#showList();
   }

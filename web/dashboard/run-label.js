@@ -15,10 +15,10 @@ export class RunLabelForm {
   #token = h('input', { type: 'password', autocomplete: 'off', name: 'token' });
   #tokenLine = h('label', { hidden: true }, 'Token of whoever runs the mesh (LEARNER_TOKEN) ', this.#token);
   #delete = h('button', { type: 'button', class: 'quiet' }, 'Delete');
-  #said = h('p', { class: 'note', role: 'status' });
+  #said = h('p', { class: 'note', 'aria-live': 'polite' });
   element = h(
     'form',
-    { class: 'run-label', hidden: true },
+    { class: 'run-label', 'aria-label': 'Label of a run', hidden: true },
     this.#title,
     h('label', {}, 'Name ', this.#name),
     h('label', {}, 'Tags ', this.#tags),

@@ -1,6 +1,6 @@
 /** The list of runs: state, figures, date and search; the rounds that are under way; and a choice of up to five runs to draw over one another. */
 import { getJson } from './api.js';
-import { fill, h, table } from './dom.js';
+import { fill, h, scroller, table } from './dom.js';
 import { csv, download } from './download.js';
 import { counted, duration, MISSING, moment, percent, points, whole } from './figures.js';
 import { familyName, isPlayed, runName, toneOf, VERDICT_WORDS } from './overview.js';
@@ -108,9 +108,8 @@ export class RunsView {
       this.#open,
       rows.length > 0 && h('h2', {}, 'Rounds under way ', h('span', {}, whole(rows.length))),
       rows.length > 0 &&
-        h(
-          'div',
-          { class: 'scroller', tabindex: 0 },
+        scroller(
+          'Rounds under way',
           table('Rounds under way', ['round', 'run', 'state', 'groups', 'for', 'versions'], rows),
         ),
     );
@@ -170,7 +169,7 @@ export class RunsView {
     ];
     fill(
       this.#body,
-      h('div', { class: 'scroller', tabindex: 0 }, table('Runs, newest first', titles, rows)),
+      scroller('Runs', table('Runs, newest first', titles, rows)),
       rows.length < this.#runs.length &&
         h('p', { class: 'note' }, `${rows.length} of ${counted(this.#runs.length, 'run')}.`),
     );
@@ -200,7 +199,7 @@ export class RunsView {
   #editButton(run) {
     const button = h(
       'button',
-      { type: 'button', class: 'quiet', 'aria-label': `Label ${runName(run)}` },
+      { type: 'button', class: 'quiet', 'aria-label': `Edit the label of ${runName(run)}` },
       'Edit',
     );
     button.addEventListener('click', () =>

@@ -1,6 +1,6 @@
 /** What the rounds of a run paid for the same task, read when it is asked for. */
 import { getJson } from './api.js';
-import { fill, h, table } from './dom.js';
+import { fill, h, scroller, setUsable, table } from './dom.js';
 import { counted, decimal } from './figures.js';
 import { summaryOf } from './group-summary.js';
 
@@ -42,10 +42,12 @@ async function groupsOfTask(rounds, task, wanted) {
  */
 export function taskRounds(round, task, address) {
   const button = h('button', { type: 'button', class: 'quiet' }, 'Its rewards over rounds');
-  const answer = h('div', { role: 'status' });
+  const said = h('p', { class: 'note', 'aria-live': 'polite' });
+  const answer = h('div');
   button.addEventListener('click', async () => {
-    button.disabled = true;
-    answer.textContent = 'reading …';
+    setUsable(button, false);
+    said.textContent = 'reading …';
+    fill(answer);
     try {
       const query = new URLSearchParams({ run: round.run, limit: String(LOOKED_THROUGH) });
       /** @type {{ rounds: Round[] }} */
@@ -63,23 +65,18 @@ export function taskRounds(round, task, address) {
           checked ? `${exact} of ${checked}` : decimal(null),
         ];
       });
+      said.textContent = `Asked in ${counted(rows.length, 'group')} of ${counted(rounds.length, 'round')}.`;
       fill(
         answer,
-        h(
-          'p',
-          { class: 'note' },
-          `Asked in ${counted(rows.length, 'group')} of ${counted(rounds.length, 'round')}.`,
-        ),
-        h(
-          'div',
-          { class: 'scroller', tabindex: 0 },
+        scroller(
+          'The rewards of this task over rounds',
           table('The rewards of this task over rounds', ['round', 'mean reward', 'from, to', 'exact'], rows),
         ),
       );
     } catch (error) {
-      answer.textContent = error instanceof Error ? error.message : String(error);
+      said.textContent = error instanceof Error ? error.message : String(error);
     }
-    button.disabled = false;
+    setUsable(button, true);
   });
-  return h('div', { class: 'over-rounds' }, button, answer);
+  return h('div', { class: 'over-rounds' }, button, said, answer);
 }

@@ -2,7 +2,7 @@
  * The view of one task: every episode of its group with what was read and written turn by turn, each judge's marks under the steps they
  * are on, and the exact checker's verdict beside them. Texts were written by models and are untrusted. Red is for failures alone.
  */
-import { h } from './dom.js';
+import { h, scroller } from './dom.js';
 import { counted, decimal } from './figures.js';
 import { seatOf, summaryOf } from './group-summary.js';
 import { partsView, plainText } from './parts.js';
@@ -97,9 +97,8 @@ function stepsTable({ turns: [sample], answerExact, solutionExact, judgments }, 
   const parts = sample ? partsOf(sample) : [];
   const steps = parts.slice(0, -1);
   const answer = parts.at(-1);
-  return h(
-    'div',
-    { class: 'scroller', tabindex: 0 },
+  return scroller(
+    `${name} with its verdicts`,
     h(
       'table',
       {},

@@ -64,11 +64,11 @@ const SEARCH = 'search.md';
 const FIELDS = 'docs/recipe-fields.js';
 /** The pages that have scripts. */
 const EXTRAS: Readonly<Record<string, Extras>> = {
-  [SEARCH]: { scripts: ['search.js'], controls: '<p id="said" role="status"></p><ol id="found"></ol>' },
+  [SEARCH]: { scripts: ['search.js'], controls: '<p id="said" aria-live="polite"></p><ol id="found"></ol>' },
   'docs/recipes.md': {
     scripts: [FIELDS, 'filter.js'],
     controls:
-      '<div id="filters" role="group" aria-label="Filter the table"><div><label for="field-words">words</label><input id="field-words" name="words" type="search" placeholder="leave-one-out"></div></div><p><span id="said" role="status"></span> <button id="clear" type="button">Show all</button></p>',
+      '<div id="filters" role="group" aria-label="Filter the table"><div><label for="field-words">words</label><input id="field-words" name="words" type="search" placeholder="leave-one-out"></div></div><p><span id="said" aria-live="polite"></span> <button id="clear" type="button">Show all</button></p>',
   },
 };
 /** The page /try is made apart from the others. */
