@@ -4,6 +4,7 @@ import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chr
 import { complaintsOf } from './complaints.ts';
 import { HOSTILE } from './fake-mesh/drawn.ts';
 import { type FakeMesh, OPERATOR_TOKEN, startFakeMesh } from './fake-mesh/server.ts';
+import { faultsOf } from './screen-reader.ts';
 
 describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
   let browser: Browser;
@@ -307,6 +308,31 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       await page.goBack();
       await page.goBack();
       await page.waitForSelector('#overview:not([hidden])');
+    }));
+
+  test('a screen reader can hear a run, a round, a task and the list of runs', () =>
+    visit(startFakeMesh({ done: 12, target: 40 }), async (page, { url }) => {
+      const unfolded = async () => {
+        await page.$$eval('details', (all) => all.forEach((one) => void one.toggleAttribute('open', true)));
+        return faultsOf(page);
+      };
+      await page.waitForSelector('.rounds tbody tr');
+      await page.waitForSelector('#versions table');
+      expect(await unfolded()).toEqual([]);
+      await page.click('text=Round 7');
+      await page.waitForSelector('.tasks a');
+      // The skip link leaves the address alone, which says what is shown.
+      const { hash } = new URL(page.url());
+      await page.focus('.skip');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+      expect(new URL(page.url()).hash).toBe(hash);
+      await page.locator('.tasks a').nth(4).click();
+      await page.waitForSelector('.solution');
+      expect(await unfolded()).toEqual([]);
+      await page.goto(`${url}#view=runs`);
+      await page.waitForSelector('#all-runs table');
+      expect(await unfolded()).toEqual([]);
     }));
 
   test('charts are looked at by tokens, in part and smoothed, and kept as one picture', () =>

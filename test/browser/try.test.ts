@@ -31,6 +31,7 @@ import { playHonestRound } from '../trust/honest-round.ts';
 import { storeRound } from '../trust/stored-round.ts';
 import { meshOf, trainStored } from '../trust/trained-round.ts';
 import { complaintsOf } from './complaints.ts';
+import { faultsIn, faultsOf, spokenNodes } from './screen-reader.ts';
 
 const MOST_COMPRESSED = 1.5e6;
 const ISOLATED = {
@@ -321,6 +322,108 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     await expect
       .poll(() => troubleOf(page), { timeout: 60_000 })
       .toContain('The receipt is not as it was written');
+    await page.close();
+  });
+
+  test('a screen reader hears a run: names, headings, values and errors, a sentence now and then, and no focus is lost', async () => {
+    const page = await open(await serve(), { rounds: 40, tasks: 2, group: 2 });
+    // The page's clock stands still unless the test moves it.
+    await page.addInitScript(() => {
+      let at = performance.now();
+      performance.now = () => at;
+      addEventListener('15 seconds later', () => (at += 15_000));
+    });
+    await page.reload();
+    const focused = () => page.evaluate(() => document.activeElement!.id);
+    await expect.poll(() => said(page), { timeout: 60_000 }).toBe('Ready.');
+    expect(await faultsOf(page)).toEqual([]);
+    const spoken = (await spokenNodes(page)).filter(({ live }) => live === 'polite');
+    expect(spoken.map(({ text }) => text)).toEqual(['Ready.']);
+    // The skip link leaves the address alone, which holds the settings.
+    const { hash } = new URL(page.url());
+    await page.focus('.skip');
+    await page.keyboard.press('Enter');
+    expect([await focused(), new URL(page.url()).hash]).toEqual(['main', hash]);
+    // A field that is folded is shown where it is wrong.
+    await page.click('#settings summary');
+    await page.fill('#rounds', '');
+    await page.click('#settings summary');
+    await page.focus('#start');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('rounds');
+    await page.fill('#rounds', '40');
+    await page.setInputFiles('#checkpoint', {
+      name: 'notes.safetensors',
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from('these are my notes, and no weights'),
+    });
+    await page.focus('#start');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => troubleOf(page), { timeout: 60_000 }).toContain('is no checkpoint');
+    expect(await focused()).toBe('start');
+    const alerts = (await spokenNodes(page)).filter(({ role }) => role === 'alert');
+    expect(alerts.map(({ text }) => text)).toEqual([await troubleOf(page)]);
+    expect(faultsIn(await spokenNodes(page))).toEqual([]);
+    await page.click('#own summary');
+    await page.click('#forget');
+    expect(await said(page)).toBe('No file is chosen.');
+    await page.evaluate(() => {
+      const [heard, say] = [[] as string[], document.getElementById('say')!];
+      const hear = () => say.ariaLive === 'polite' && heard.push(say.textContent!);
+      new MutationObserver(hear).observe(say, { childList: true, characterData: true, subtree: true });
+      Object.assign(globalThis, { heard });
+    });
+    const heard = () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard);
+    const roundsHeard = async () => (await heard()).filter((sentence) => sentence.startsWith('Round '));
+    const roundsAre = (least: number) =>
+      expect
+        .poll(async () => Number(/^Round (\d+)/.exec((await said(page))!)?.[1]), { timeout: 60_000 })
+        .toBeGreaterThanOrEqual(least);
+    await page.focus('#start');
+    await page.keyboard.press('Enter');
+    await roundsAre(1);
+    expect(await focused()).toBe('start');
+    expect(faultsIn(await spokenNodes(page))).toEqual([]);
+    // What has the focus keeps it while the rounds change what is around it.
+    await page.focus('#figures a');
+    const link = await page.evaluateHandle(() => document.activeElement);
+    await roundsAre(2);
+    expect(await roundsHeard()).toEqual([]);
+    await page.evaluate(() => dispatchEvent(new Event('15 seconds later')));
+    await expect.poll(roundsHeard, { timeout: 60_000 }).toHaveLength(1);
+    expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.focus('#pause');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => said(page), { timeout: 60_000 }).toContain('Paused');
+    expect(await focused()).toBe('pause');
+    expect(await roundsHeard()).toHaveLength(1);
+    expect((await heard()).at(-1)).toBe(await said(page));
+    await page.$$eval('details', (all) => all.forEach((one) => void one.toggleAttribute('open', true)));
+    expect(await faultsOf(page)).toEqual([]);
+    const nodes = await spokenNodes(page);
+    expect(nodes.find(({ role, name }) => role === 'button' && name === 'Continue')).toBeDefined();
+    const headings = nodes.filter(({ role, level }) => role === 'heading' && level < 3);
+    expect(headings.map(({ name }) => name.replace(/ of each .*/, ''))).toEqual([
+      'Train in this tab',
+      'Last words',
+      'Latest evaluation',
+      'Curves',
+    ]);
+    // Every chart says its newest values, which stand in its legend, too.
+    const charts = await page.$$eval('#curves figure:has(.readout)', (all) =>
+      all.map((chart) => ({
+        title: chart.querySelector('h3')!.textContent,
+        legend: [...chart.querySelector('.readout')!.children]
+          .map((line) => line.textContent.trim())
+          .join(', '),
+        spoken: chart.querySelector('[role=slider]')!.ariaValueText!.replace(/^round \d+: /, ''),
+      })),
+    );
+    expect(charts.map(({ title }) => title)).toContain('Reward and gold');
+    for (const { title, legend, spoken } of charts) {
+      expect(spoken).toBe(legend);
+      expect(nodes.find(({ role, name }) => role === 'slider' && name === title)).toBeDefined();
+    }
     await page.close();
   });
 
