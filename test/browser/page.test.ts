@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
@@ -374,6 +375,13 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         expect(await page.locator('.rounds tbody tr').count()).toBe(6);
         mesh.advance();
         await page.waitForSelector('.rounds tbody tr:nth-child(7)');
+        // The file has the rounds that are shown now, and not those of the first look.
+        const [file] = await Promise.all([page.waitForEvent('download'), page.click('text=Download as CSV')]);
+        const rounds = readFileSync(await file.path(), 'utf8')
+          .trimEnd()
+          .split('\r\n')
+          .slice(1);
+        expect(rounds.map((line) => Number(line.split(',')[0]))).toEqual([0, 1, 2, 3, 4, 5, 6]);
         mesh.failWith(503);
         await page.waitForSelector('#status .trying');
         expect(await text(page, '#status')).toContain(HOSTILE);

@@ -97,6 +97,9 @@ async function comparedRuns(run, points, against) {
   }));
 }
 
+/** The rounds that are shown. `fill` leaves a link that looks the same where it is, with the listener of its first drawing. @type {readonly Round[]} */
+let shownRounds = [];
+
 /**
  * @param {Run} run
  * @param {readonly Round[]} rounds
@@ -122,30 +125,26 @@ async function showOverview(run, rounds, against, recipe) {
   );
   curves.show(points, Math.max(run.target, newest?.index ?? 0), families, recipe?.figures);
   roundsTable.show(rounds);
+  shownRounds = rounds;
   const spent = rounds.reduce((sum, { usage }) => sum + (usage?.cost.total ?? 0), 0);
   fill(
     byId('about-rounds'),
     spent > 0 && `All rounds cost $${spent.toPrecision(2)} at Cloudflare’s prices. `,
     h('a', { href: address({ run: run.id, view: 'held-out' }) }, 'A held-out task through the versions'),
     ' · ',
-    saveRounds(rounds),
+    saveRounds(),
   );
 }
 
-/** @param {readonly Round[]} rounds */
-function saveRounds(rounds) {
+function saveRounds() {
   const link = h('a', { href: '#', role: 'button' }, 'Download as CSV');
   link.addEventListener('click', (event) => {
     event.preventDefault();
-    const lines = curvesOf(pointsOf(rounds)).flatMap((curve) =>
-      curve
-        .lines(pointsOf(rounds))
-        .map(([name, read]) => /** @type {const} */ ([`${curve.title}: ${name}`, read])),
+    const points = pointsOf(shownRounds);
+    const lines = curvesOf(points).flatMap((curve) =>
+      curve.lines(points).map(([name, read]) => /** @type {const} */ ([`${curve.title}: ${name}`, read])),
     );
-    const rows = pointsOf(rounds).map(({ round, report }) => [
-      round,
-      ...lines.map(([, read]) => read(report)),
-    ]);
+    const rows = points.map(({ round, report }) => [round, ...lines.map(([, read]) => read(report))]);
     download('rounds.csv', 'text/csv', csv(['round', ...lines.map(([name]) => name)], rows));
   });
   return link;
