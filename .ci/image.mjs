@@ -67,7 +67,8 @@ async function serverServes() {
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
     child.kill();
-    const code = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1000 * PATIENCE))]);
+    const late = new Promise((resolve) => setTimeout(resolve, 1000 * PATIENCE).unref());
+    const code = await Promise.race([ended, late]);
     return code === 0 ? undefined : `told to end, it ended with ${code}`;
   } finally {
     child.kill('SIGKILL');
