@@ -32,5 +32,5 @@ export const claim: Claim = {
   ],
   observations: [rises('comas', LEAST)],
   diagnosis:
-    'Discussion among equals without labels makes this start worse: greedy 43.6 to 25.7 %, sampled 22.4 to 18.3 %, and a coin does so a little more (19.3 %). What solutions are paid stays at 0.69 on average in the last five rounds while fewer of them are right, so that critics give their scores for something else than being right. Critiques are worth little: 2.9 points above no critique (−1.9 to 7.8). Of the start’s sampled answers 22 % are right; from a stronger start the scores of others may say more. Version 0, which nobody trains, is the best of all.',
+    'Discussion among equals without labels makes this start worse: greedy 43.6 to 25.7 %, sampled 22.4 to 18.3 %, and a coin does so a little more (19.3 %). What solutions are paid rises from 0.64 in the first five rounds to 0.69 in the last five, while fewer of them are right: scores are given for something else. Critiques are worth little: 2.9 points above no critique (−1.9 to 7.8). Of the start’s sampled answers 22 % are right; from a stronger start the scores of others may say more. Version 0, which nobody trains, is the best of all.',
 };

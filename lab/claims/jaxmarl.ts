@@ -50,5 +50,5 @@ export const claim: Claim = {
     },
   ],
   diagnosis:
-    'Independent PPO makes a twentieth of the way to the shortest ways (0.047, −0.022 to 0.116), and five seeds of eight rise. 36 rounds of 32 episodes are 1,152 episodes of two agents, where implementations on accelerators take a hundred thousand and more; a coin loses a seventh of the way in the same time (−0.135). Whether it comes near the optimum with more episodes is not answered by this attempt.',
+    'Independent PPO makes a twentieth of the way to the shortest ways (0.047, −0.022 to 0.116), and five seeds of eight rise. 36 rounds of 32 episodes are 1,152 episodes of two agents; a coin loses a seventh of the way in the same time (−0.135). Whether it comes near the optimum with more episodes is not answered by this attempt.',
 };

@@ -75,5 +75,5 @@ export const claim: Claim = {
       'There is none. An answer is paid for its own verdict and for what later answers of the other agent make of it, which is no share of exact answers.',
   },
   diagnosis:
-    'Reading each other gains the same from start to end: version 0 is 1.5 points better in the last turn than in the first, two trained agents 5.1 points and one trained agent 5.6, so that training both is worth nothing over one (−0.4 points, −2.4 to 1.5). A vote among as many answers of one agent is as good as the debate (34.9 against 34.1 %). What is trained is sharpened: the first agent’s sampled answers rise by 7.6 points (6.3 to 9.0) and its greedy ones do not (−1.2 ± 1.7). A coin ruins the debate (15.6 %).',
+    'Reading each other gains the same from start to end: version 0 is 4.6 points better in the last turn than in the first, two trained agents 5.1 points and one trained agent 5.6, so that training both is worth nothing over one (−0.4 points, −2.4 to 1.5). A vote among as many answers of one agent is as good as the debate (34.9 against 34.1 %). What is trained is sharpened: the first agent’s sampled answers rise by 7.6 points (6.3 to 9.0) and its greedy ones do not (−1.2 ± 1.7). A coin ruins the debate (15.6 %).',
 };

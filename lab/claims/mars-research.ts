@@ -36,5 +36,5 @@ export const claim: Claim = {
     },
   ],
   diagnosis:
-    'There was nothing for the reader to learn: of the answers that are found, 97 % and more survive what version 0 writes of a document, and nothing moves (−0.1 points, −0.9 to 0.7). All arms but the coin learn to search in four or five rounds, which are all that the tokens buy, from 33.0 to 95.3 % greedy with both trained, 97.3 % with the pinned reader and 99.6 % without one. Near 100 % differences between arms are small: a harder world, in which documents do not fit and a reader loses answers, would be a fairer test. Sampled answers, which have room, are 2.7 points apart (−2.3 to 7.7).',
+    'There was nothing for the reader to learn: of the answers that are found, 98 % and more survive what readers write of a document in the first round, and nothing moves (−0.1 points, −0.9 to 0.7). All arms but the coin learn to search in four or five rounds, which are all that the tokens buy, from 33.0 to 95.3 % greedy with both trained, 97.3 % with the pinned reader and 99.6 % without one. Near 100 % differences between arms are small: a harder world, in which documents do not fit and a reader loses answers, would be a fairer test. Sampled answers, which have room, are 2.7 points apart (−2.3 to 7.7).',
 };

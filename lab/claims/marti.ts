@@ -64,5 +64,5 @@ export const claim: Claim = {
       'There is none. Answers are paid for what they add to those before them, which is no share of exact answers.',
   },
   diagnosis:
-    'Debates of trained agents end where a vote of one of them does: 29.9 % exact against 33.3 % for four answers of the first agent alone (−8.8 to 2.0 points); at the start it is no different (1.4 points for the vote, −3.4 to 6.2). Pay for what an answer adds buys nothing over pay for each answer alone (−2.4 points, −8.8 to 3.9). The last turn gains 5.5 points in the run (0.4 to 10.6), which is sharpening: sampled answers rise by 7.0 points and greedy ones fall by 4.4 (0.3 to 8.5). A coin halves all of it. One seed of eight is pulled down by shaped pay (20.5 %).',
+    'Debates of trained agents end where a vote of one of them does: 29.9 % exact against 33.3 % for four answers of the first agent alone (−8.8 to 2.0 points); at the start it is no different (1.4 points for the vote, −3.4 to 6.2). Pay for what an answer adds buys nothing over pay for each answer alone (−2.4 points, −8.8 to 3.9). The last turn gains 5.5 points in the run (0.4 to 10.6), which is sharpening: sampled answers rise by 7.0 points and greedy ones fall by 4.4 (0.3 to 8.5). A coin ends at 10.6 %. One seed of eight is pulled down by shaped pay (20.5 %).',
 };

@@ -5,7 +5,7 @@
 import { CurveWall } from '../../web/dashboard/curve-wall.js';
 import { byId, h, listenToSkip, renew, setUsable } from '../../web/dashboard/dom.js';
 import { download } from '../../web/dashboard/download.js';
-import { decimal, duration, size } from '../../web/dashboard/figures.js';
+import { counted, decimal, duration, size } from '../../web/dashboard/figures.js';
 import { showFigures } from '../../web/dashboard/overview.js';
 import { partsView } from '../../web/dashboard/parts.js';
 import { Sentence } from '../../web/dashboard/sentence.js';
@@ -259,12 +259,10 @@ function endCheck(): void {
   const { about, same, manifest } = checking;
   say(
     same === about.versions
-      ? `These weights follow from these samples: ${same} of ${ofVersions(about.versions)} of ${about.policy} came to the committed bytes, in ${duration(performance.now() - began)}. Manifest of version ${about.to}: ${manifest}.`
+      ? `These weights follow from these samples: ${same} of ${counted(about.versions, 'version')} of ${about.policy} came to the committed bytes, in ${duration(performance.now() - began)}. Manifest of version ${about.to}: ${manifest}.`
       : `Version ${about.from + same + 1} of ${about.policy} does not follow from its records. Later ones were not trained. A version that a GPU or another release (${about.madeBy}) trained may differ in its last bits.`,
   );
 }
-
-const ofVersions = (n: number): string => `${n} ${n === 1 ? 'version' : 'versions'}`;
 
 /** Says why nothing is played any more; `forGood`: nor can be. */
 function stopped(why: string, forGood: boolean): void {
@@ -374,7 +372,7 @@ function hear(told: Told): void {
     case 'receipt': {
       checking = { about: told, since: performance.now(), same: 0, groups: 0, manifest: '' };
       say(
-        `${told.policy}@${told.to} (${size(told.bytes)}): ${ofVersions(told.versions)} after version ${told.from} to train again, on ${told.groups} groups. Where they were made that took ${duration(told.trainedMs)}; the first one tells how long it takes here. ${told.comparison}`,
+        `${told.policy}@${told.to} (${size(told.bytes)}): ${counted(told.versions, 'version')} after version ${told.from} to train again, on ${told.groups} groups. Where they were made that took ${duration(told.trainedMs)}; the first one tells how long it takes here. ${told.comparison}`,
       );
       break;
     }
@@ -386,7 +384,7 @@ function hear(told: Told): void {
         const { about, since, same, groups } = checking;
         const left = ((performance.now() - since) / groups) * (about.groups - groups);
         sentence.progress(
-          `${same} of ${ofVersions(about.versions)} came to the committed bytes: about ${duration(left)} are left.`,
+          `${same} of ${counted(about.versions, 'version')} came to the committed bytes: about ${duration(left)} are left.`,
         );
       }
       showVerified(told.version);

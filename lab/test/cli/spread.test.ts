@@ -14,20 +14,23 @@ const all = spreads(claimed, records);
 const deviations = ofAccuracy(all).map(({ deviation }) => deviation);
 const [median, upper] = [quantile(deviations, 0.5), quantile(deviations, 0.75)];
 
-test('at the records’ spread noise passes in at most 5 % of cases, and twice the bound is found in 80 % at their median and in 70 % at their upper quartile', () => {
+/** Decision 12 chose POINTS for this spread. */
+const CHOSEN_FOR = 0.04;
+
+test('at the records’ median spread and at that of decision 12 noise passes in at most 5 % of cases, and twice the bound is found in 80 %', () => {
   expect(deviations.length).toBeGreaterThan(100);
-  const found = [median, upper].map((spread) => {
+  for (const spread of [median, CHOSEN_FOR, upper]) {
     expect(shareThatHolds(0, spread, POINTS)).toBeLessThanOrEqual(0.05);
     expect(shareThatHolds(POINTS, spread, POINTS)).toBeLessThanOrEqual(0.05);
-    const share = shareThatHolds(2 * POINTS, spread, POINTS);
-    expect(share).toBeCloseTo(tPower(POINTS, spread, 8), 1);
-    return share;
-  });
-  expect(found[0]).toBeGreaterThanOrEqual(0.8);
-  expect(found[1]).toBeGreaterThanOrEqual(0.7);
-  // Decision 12 chose POINTS for 0.04, where it is found in 80 %.
-  expect(tPower(POINTS, 0.04, 8)).toBeGreaterThanOrEqual(0.8);
+    expect(shareThatHolds(2 * POINTS, spread, POINTS)).toBeCloseTo(tPower(POINTS, spread, 8), 1);
+  }
+  for (const spread of [median, CHOSEN_FOR]) {
+    expect(tPower(POINTS, spread, 8)).toBeGreaterThanOrEqual(0.8);
+    // 4,000 trials do not tell 80.3 % from 80 %.
+    expect(shareThatHolds(2 * POINTS, spread, POINTS)).toBeGreaterThanOrEqual(0.78);
+  }
   expect(median).toBeLessThan(0.03);
+  // It was .047 on 2026-12-01: in a quarter of the conditions eight seeds find twice the bound more rarely than decision 12 wanted, in some 70 %.
   expect(upper).toBeGreaterThan(0.03);
   expect(upper).toBeLessThan(0.05);
 });
