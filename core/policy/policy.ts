@@ -7,7 +7,7 @@ import type { TokenGrammar } from '../text/token-grammar.ts';
 
 export type TokenIds = readonly number[];
 
-/** The longest sequence that a runtime here serves, in tokens: longer rotary tables would cost too much memory. */
+/** The longest sequence of a round, in tokens, and of ONNX Runtime, whose graph holds the rotary tables. The kernels engine goes on to what the model was made for. */
 export const LONGEST_CONTEXT = 4096;
 
 /** Formats with fewer bits than the learner's 32, for policies that only sample. `w8a8` rounds activations, too. */
@@ -126,6 +126,8 @@ export interface Policy {
   readonly ref: PolicyRef;
   /** The number of weights in this process; absent where another computes with them. */
   readonly parameters?: number;
+  /** The values that a token's attention reads for each token before it, over all layers; absent where its time is not reckoned. */
+  readonly attended?: number;
   /** The head on its hidden states; absent = it has none. */
   readonly head?: HeadKind | undefined;
   /**

@@ -37,7 +37,7 @@ export interface ServingOrder {
   readonly prompts: readonly Prompt[];
   /** Completions of each prompt. */
   readonly samples: number;
-  /** New tokens at most, stop token included; undefined = what the context leaves. */
+  /** New tokens at most, stop token included; undefined = what the context leaves, up to a bound. */
   readonly maxNew: number | undefined;
   readonly temperature: number;
   readonly topP: number;
@@ -78,10 +78,12 @@ const MOST_ALTERNATIVES = 20;
 /** The most characters of all stop strings together: each may need a state of the automaton that ends a completion. */
 const MOST_STOP_CHARACTERS = 64;
 const MOST_TOOLS = 64;
+/** New tokens are bounded by the policy's context; no larger number is read. */
+const MOST_TOKENS = 2 ** 31 - 1;
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
-const idList = v.pipe(v.array(whole(0, 2 ** 31)), v.minLength(1), v.maxLength(4096));
+const idList = v.pipe(v.array(whole(0, 2 ** 31)), v.minLength(1));
 
 const stopStrings = v.nullish(
   v.pipe(
@@ -174,8 +176,8 @@ const tool = v.pipe(
 export const chatRequest = v.looseObject({
   ...common,
   messages: v.pipe(v.array(chatMessage), v.minLength(1), v.maxLength(1024)),
-  max_tokens: v.nullish(whole(1, 4096)),
-  max_completion_tokens: v.nullish(whole(1, 4096)),
+  max_tokens: v.nullish(whole(1, MOST_TOKENS)),
+  max_completion_tokens: v.nullish(whole(1, MOST_TOKENS)),
   logprobs: v.nullish(v.boolean(), false),
   top_logprobs: v.nullish(whole(0, MOST_ALTERNATIVES), 0),
   tools: v.nullish(v.pipe(v.array(tool), v.maxLength(MOST_TOOLS))),
@@ -191,7 +193,7 @@ export const completionRequest = v.looseObject({
     v.pipe(v.array(idList), v.minLength(1), v.maxLength(MOST_COMPLETIONS)),
   ]),
   /** 0 where the prompt alone is asked about. */
-  max_tokens: v.nullish(whole(0, 4096), 16),
+  max_tokens: v.nullish(whole(0, MOST_TOKENS), 16),
   logprobs: v.nullish(
     v.union(
       [v.boolean(), whole(0, MOST_ALTERNATIVES)],
@@ -208,7 +210,7 @@ export const tokensRequest = v.looseObject({
   token_ids: idList,
   sampling_params: v.looseObject({
     ...sampling,
-    max_tokens: v.nullish(whole(1, 4096)),
+    max_tokens: v.nullish(whole(1, MOST_TOKENS)),
     logprobs: v.nullish(finite),
     prompt_logprobs: v.nullish(whole(0, MOST_ALTERNATIVES)),
   }),

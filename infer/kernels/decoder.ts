@@ -10,7 +10,9 @@ import {
 import type { HeadKind, TokenIds } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { HeadWeights } from '../../model/head.ts';
-import type { LayerSpec } from '../../model/layers.ts';
+import { type LayerSpec, type Rope, ropesOf } from '../../model/layers.ts';
+import { contextLength } from '../../model/onnx/policy-graph.ts';
+import { ropeTable } from '../../model/rope.ts';
 import { rowsOf } from '../batches.ts';
 import { type Heap, roundUp } from './heap.ts';
 import type { KernelInstance, Kernels } from './kernels.ts';
@@ -42,6 +44,8 @@ export interface Work {
   readonly positions: number;
   /** The work area of attention (`attentionWords` words). */
   readonly attention: number;
+  /** The addresses of the tables of each rotary embedding, with a row for each position of the pass. */
+  readonly rotations: ReadonlyMap<Rope, number>;
 }
 
 /** A head in the kernels' memory. */
@@ -101,13 +105,14 @@ export class Decoder {
     return { kind, outputs, matrix, bias: at };
   }
 
-  /** Takes the work areas for passes over at most `rows` tokens, or over one token of each of `samples` samples, with at most `keys` keys. */
-  work(rows: number, samples: number, keys: number): Work {
+  /** Takes the work areas for passes over at most `rows` tokens, or over one token of each of `samples` samples, of sequences with at most so many `positions`. */
+  work(rows: number, samples: number, positions: number): Work {
     const { hiddenSize, intermediateSize, heads, kvHeads, headDim } = this.config;
     const { heap, kernels } = this;
     const widest = Math.max(hiddenSize, intermediateSize, heads * headDim);
     const patch = this.#patchWidth;
     const group = heads / kvHeads;
+    const keys = positions + 8;
     const attention = kernels.attentionWords(samples, keys, heads, kvHeads, headDim);
     // The scratch area holds the left side of a product: the rows of a pass, or attention's rows over their keys.
     kernels.setScratch(
@@ -133,7 +138,17 @@ export class Decoder {
       ids: heap.take(4 * rows),
       positions: heap.take(4 * rows),
       attention: heap.take(4 * attention),
+      rotations: this.#rotations(positions),
     };
+  }
+
+  /** The tables that lie with the weights; for more positions than they have, longer ones beside the work areas. */
+  #rotations(positions: number): ReadonlyMap<Rope, number> {
+    const { config, heap } = this;
+    if (positions <= contextLength(config)) return this.#weights.rotations;
+    return new Map(
+      ropesOf(config.layers).map((rope) => [rope, heap.put(ropeTable(rope, config.headDim, positions))]),
+    );
   }
 
   /** How many keys a layer's attention sees, and the scalar by whose root its scores are divided. */
@@ -233,7 +248,7 @@ export class Decoder {
       norm(heads, qkv, weights.qNorm);
       norm(kvHeads, keys, weights.kNorm);
     }
-    const table = rope && this.#weights.rotations.get(rope)!;
+    const table = rope && work.rotations.get(rope)!;
     if (table) kernels.rotate(rows, qkvWidth, heads + kvHeads, headDim, qkv, work.positions, table);
     attend();
     this.#leave(rows, work, weights.output, weights.attention.after);

@@ -79,7 +79,7 @@ export function openBatch(
   const { maxNew } = settings;
   const samples = prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0);
   const longest = Math.max(...prompts.map(({ ids }) => ids.length));
-  const work = decoder.work(Math.max(samples, Math.min(PORTION, longest)), samples, longest + maxNew + 8);
+  const work = decoder.work(Math.max(samples, Math.min(PORTION, longest)), samples, longest + maxNew);
   const rows = prompts.map((prompt) => openRows(decoder, work, prompt, settings));
   const draws = drawsOf(decoder, samples);
   const grammar = grammarOf(decoder, settings, samples);

@@ -4,25 +4,25 @@
  * has the same bits as the log-probability that generation gave at temperature 1.
  */
 import { wrongInput } from '../../core/errors.ts';
-import type {
-  Completion,
-  GeneratePrompt,
-  HeadKind,
-  Policy,
-  PolicyRef,
-  SamplingSettings,
-  TokenIds,
-  TokenScores,
-  Watch,
+import {
+  type Completion,
+  type GeneratePrompt,
+  type HeadKind,
+  LONGEST_CONTEXT,
+  type Policy,
+  type PolicyRef,
+  type SamplingSettings,
+  type TokenIds,
+  type TokenScores,
+  type Watch,
 } from '../../core/policy/policy.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { HeadWeights } from '../../model/head.ts';
-import { contextLength } from '../../model/onnx/policy-graph.ts';
 import type { Tensor } from '../../model/safetensors.ts';
 import type { TensorPiece } from '../../model/safetensors-stream.ts';
 import { noPlaces } from '../alternatives.ts';
-import { checkIds, checkSettings, type KnownIds } from '../settings.ts';
+import { checkIds, checkSettings } from '../settings.ts';
 import type { Builds } from './builds.ts';
 import { cacheBytes } from './cache.ts';
 import { Decoder } from './decoder.ts';
@@ -130,9 +130,12 @@ interface Batch {
 export class KernelPolicy implements Policy {
   readonly ref: PolicyRef;
   readonly parameters: number;
+  readonly attended: number;
   readonly head: HeadKind | undefined;
   readonly #config: ModelConfig;
   readonly #batchBytes: number;
+  /** What weights and batches may take together, bytes. */
+  readonly #hostBytes: number;
   readonly #kept: KeptTurns;
   #decoder: Decoder | undefined;
   /** A generation that somebody watches, until it has ended: its batch lies on the heap between its turns, so that others wait. */
@@ -147,9 +150,12 @@ export class KernelPolicy implements Policy {
   ) {
     this.ref = ref;
     this.parameters = parameterCount(decoder.config);
+    const { layers, heads, headDim } = decoder.config;
+    this.attended = 2 * layers.length * heads * headDim;
     this.#config = decoder.config;
     this.#decoder = decoder;
     this.head = decoder.head?.kind;
+    this.#hostBytes = hostBytes;
     const left = hostBytes - decoder.weightBytes;
     this.#batchBytes = Math.min(batchBytes, MOST_BATCH * hostBytes, Math.max(LEAST_BATCH, left));
     this.#kept = new KeptTurns(
@@ -170,7 +176,7 @@ export class KernelPolicy implements Policy {
     const { vocabSize } = this.#config;
     const { maxNew } = settings;
     checkSettings(settings, vocabSize);
-    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, this.#known);
+    for (const { ids } of prompts) this.#check(ids, ids.length + maxNew);
     if (maxNew === 0)
       return prompts.map(({ sampleIds }) => sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })));
     while (this.#watched) await this.#watched;
@@ -247,7 +253,7 @@ export class KernelPolicy implements Policy {
   }
 
   async score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]> {
-    for (const ids of sequences) checkIds(ids, ids.length, this.#known);
+    for (const ids of sequences) this.#check(ids, ids.length);
     while (this.#watched) await this.#watched;
     const decoder = this.#open();
     const { mark } = decoder.heap;
@@ -262,8 +268,22 @@ export class KernelPolicy implements Policy {
     }
   }
 
-  get #known(): KnownIds {
-    return { ...this.#config, context: contextLength(this.#config) };
+  /** Throws as `checkIds` does, and `policy.memory` for a sequence beyond the usual that the host has no room for. */
+  #check(ids: TokenIds, length: number): void {
+    const config = this.#config;
+    checkIds(ids, length, { ...config, context: config.maxPositions });
+    if (length <= LONGEST_CONTEXT) return;
+    const room = this.#hostBytes - this.#open().weightBytes;
+    const bytes = cacheBytes(config, length);
+    if (bytes <= room) return;
+    throw wrongInput(
+      'policy.memory',
+      `The keys and values of ${length} tokens take ${Math.ceil(bytes / MIB)} MiB.`,
+      {
+        expected: `at most ${Math.max(0, Math.floor(room / MIB))} MiB beside the weights`,
+        next: 'Shorten the prompt or lower maxNew.',
+      },
+    );
   }
 
   async dispose(): Promise<void> {

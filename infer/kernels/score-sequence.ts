@@ -19,7 +19,7 @@ export function scoreSequence(decoder: Decoder, ids: TokenIds, most?: number): T
   const inputs = head ? ids : ids.slice(0, -1);
   const { mark } = heap;
   const rows = Math.max(1, Math.min(PORTION, inputs.length, Math.floor(MOST_LOGITS / logitsWidth)));
-  const work = decoder.work(rows, 1, inputs.length + 8);
+  const work = decoder.work(rows, 1, inputs.length);
   const cache = newCache(heap, config, inputs.length);
   const logits = heap.take(4 * rows * logitsWidth);
   const room = heap.take(4 * logitsWidth);

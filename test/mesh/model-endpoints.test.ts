@@ -9,7 +9,7 @@ import { type PolicyText, textOf } from '../../core/renderer/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { readStart } from '../../local/find-start.ts';
-import { ensureShipped } from '../../local/starts.ts';
+import { ensureShipped, importPolicy } from '../../local/starts.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
 import { promptOf, questionOf, randomTask, readTask } from '../../worlds/canvas/family.ts';
@@ -615,6 +615,42 @@ test('the models are listed', async () => {
     id: POLICY,
     object: 'model',
     max_model_len: contextLength,
+  });
+});
+
+describe('a policy whose context is larger than the longest sequence of a round', () => {
+  const LONG = 'long-context';
+  beforeAll(async () => {
+    const files = await readStart('arithmetic-base');
+    const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+    const changed = new TextEncoder().encode(JSON.stringify({ ...config, max_position_embeddings: 6000 }));
+    await importPolicy(scene.gateway, LONG, { ...files, 'config.json': changed }, {});
+  });
+  const long = (more: object) =>
+    openai.completions.create({ model: LONG, prompt: '3+4=', seed: 1, return_token_ids: true, ...more } as {
+      model: string;
+      prompt: string;
+    });
+  const idsOf = ({ choices }: OpenAI.Completion) => (choices[0] as unknown as WithIds).token_ids;
+
+  test('draws past 4096 tokens where it is asked to, and ends earlier at a stop', async () => {
+    expect(await openai.models.retrieve(LONG)).toMatchObject({ max_model_len: 6000 });
+    const whole = await long({ max_tokens: 4200, ignore_eos: true });
+    expect(whole.choices[0]).toMatchObject({ finish_reason: 'length' });
+    expect(idsOf(whole)).toHaveLength(4200);
+    expect(whole.usage!.completion_tokens).toBe(4200);
+    const short = await long({ max_tokens: 5900 });
+    expect(short.choices[0]).toMatchObject({ finish_reason: 'stop' });
+    expect(idsOf(whole).slice(0, idsOf(short).length)).toEqual(idsOf(short));
+  });
+
+  test('refuses more than there is room for, and ONNX Runtime what its graph was not made for', async () => {
+    await expect(long({ max_tokens: 6000 })).rejects.toMatchObject({ status: 422, code: 'policy.too-long' });
+    await expect(long({ max_tokens: 5000, engine: 'onnx' })).rejects.toMatchObject({
+      ...{ status: 422, code: 'policy.too-long' },
+      message: expect.stringMatching(/at most 4096/),
+    });
+    expect((await long({ max_tokens: 20, engine: 'onnx' })).choices).toHaveLength(1);
   });
 });
 

@@ -94,11 +94,12 @@ function turns(json: HfJson, width: number): { angles: number[]; factor: number 
   return { angles, factor: s.attention_factor ?? 0.1 * Math.log(factor) + 1 };
 }
 
-/** Logits [seq][vocab] of a sequence of token ids and patches, by config.json. */
+/** Logits [seq - from][vocab] of a sequence of token ids and patches, by config.json: of its positions from the one at `from` on. */
 export function forwardLogits(
   json: HfJson,
   tensors: Numbers,
   ids: readonly (number | SeenPatch)[],
+  from = 0,
 ): number[][] {
   const gemma = json.model_type === 'gemma3_text';
   const heads = json.num_attention_heads;
@@ -165,6 +166,8 @@ export function forwardLogits(
     const { keys, values } = cache[layer]!;
     keys.push(placed('k'));
     values.push(inHeads(project('v')));
+    // Of the last layer nothing but keys and values is read later.
+    if (position < from && layer + 1 === json.num_hidden_layers) return x.slice();
     const mixed = placed('q').map((query, h) => {
       const own = Math.floor(h / shared);
       const scalar = gemma ? json.query_pre_attn_scalar! : width;
@@ -193,7 +196,7 @@ export function forwardLogits(
     return times(`${at}.down_proj.weight`, gated);
   };
 
-  return ids.map((id, position) => {
+  const all = ids.map((id, position) => {
     const token = typeof id === 'number' ? id : json.vision!.token_id;
     let x = row('model.embed_tokens.weight', token).map((e) => (gemma ? e * Math.sqrt(json.hidden_size) : e));
     if (typeof id !== 'number') {
@@ -225,13 +228,15 @@ export function forwardLogits(
     const out = tensors.has('lm_head.weight') && !json.tie_word_embeddings ? 'lm_head' : 'model.embed_tokens';
     return times(`${out}.weight`, norm(x, 'model.norm.weight'));
   });
+  return all.slice(from);
 }
 
 export const referenceLogits = (
   config: ModelConfig,
   tensors: Numbers,
   ids: Parameters<typeof forwardLogits>[2],
-): number[][] => forwardLogits(toHfConfig(config) as unknown as HfJson, tensors, ids);
+  from?: number,
+): number[][] => forwardLogits(toHfConfig(config) as unknown as HfJson, tensors, ids, from);
 
 export function softmax(x: readonly number[]): number[] {
   const top = Math.max(...x);

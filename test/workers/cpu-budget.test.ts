@@ -84,6 +84,16 @@ test('each engine and form is reckoned with its own time', async () => {
   }
 });
 
+test('attention is reckoned with what it reads of earlier tokens', async () => {
+  const { policy, asked } = countingPolicy(1e6);
+  const wide = { ...policy, attended: 400_000, ref: { ...policy.ref, engine: 'kernels' as const } };
+  // Ten tokens of .1 + .5 ms, and five of .2 ms a token before each, ten times: 6 + 10 ms.
+  await expect(
+    budgeted(wide, new PartialResults(), new CpuBudget(35)).generate(prompts, settings),
+  ).rejects.toThrow(BudgetExceeded);
+  expect(asked).toHaveLength(2);
+});
+
 test('a row that is larger than the CPU budget is made all the same, one an invocation', async () => {
   const { policy, asked } = countingPolicy(1e9);
   await expect(

@@ -11,6 +11,7 @@ import { type AgentSeats, callSampleId } from '../../core/episodes/agent-episode
 import { wrongInput } from '../../core/errors.ts';
 import { agentsToken, episodeToken, runToken, seatToken } from '../../core/net/agent-token.ts';
 import type { Score } from '../../core/net/reward-service.ts';
+import { LONGEST_CONTEXT } from '../../core/policy/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import { refOf } from '../../core/recipe/round-context.ts';
 import {
@@ -46,7 +47,7 @@ import { check, parseJson, readBytes, readJsonBody } from './body.ts';
 import { continueGroups } from './continue-groups.ts';
 import { countRequest, learnerOnly } from './guards.ts';
 import { HttpError, toldError } from './http-error.ts';
-import { contextLength } from './model-routes.ts';
+import { longestOf } from './model-routes.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { accounted } from './usage.ts';
@@ -302,12 +303,13 @@ export const agentRoutes = new Hono<GatewayTypes>()
     const { round } = await expectOpen(db, episodeOf(c));
     const ref = refOf(round.spec, seatOf(c, recipes.find(round.spec.settings.recipe).agent!));
     const created = Math.floor(round.createdAt / 1000);
+    const longest = await longestOf({ db, bucket }, ref.name);
     const model = {
       id: nameOf(ref),
       object: 'model',
       created,
       owned_by: 'rollmesh',
-      max_model_len: await contextLength({ db, bucket }, ref.name),
+      max_model_len: longest && Math.min(longest, LONGEST_CONTEXT),
       version: ref.version,
     };
     return c.json({ object: 'list', data: [model] });

@@ -5,7 +5,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
-import { contextLengthOf } from '../../core/renderer/policy-text.ts';
+import { positionsOf } from '../../core/renderer/policy-text.ts';
 import { loadCommitted, type VersionStore } from '../shared/committed.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
@@ -24,11 +24,11 @@ const KEPT_LENGTHS = 1024;
 const lengths = new Map<string, number | null>();
 
 /** The most tokens of a prompt with its answer; null where the policy has no config that says so. */
-export async function contextLength(store: VersionStore, name: string): Promise<number | null> {
+export async function longestOf(store: VersionStore, name: string): Promise<number | null> {
   const known = lengths.get(name);
   if (known !== undefined) return known;
   const { 'config.json': config } = await loadCommitted(store, { name, version: 0 }, ['config.json']);
-  const length = config ? contextLengthOf(config, name) : null;
+  const length = config ? positionsOf(config, name) : null;
   if (lengths.size >= KEPT_LENGTHS) lengths.clear();
   lengths.set(name, length);
   return length;
@@ -40,7 +40,7 @@ const modelView = async (store: VersionStore, { name, current, updatedAt }: Poli
   object: 'model' as const,
   created: Math.floor(updatedAt / 1000),
   owned_by: 'rollmesh',
-  max_model_len: await contextLength(store, name),
+  max_model_len: await longestOf(store, name),
   version: current,
 });
 

@@ -23,6 +23,8 @@ interface TokenTime {
   readonly fixedMs: number;
   /** The part for each weight. */
   readonly weightMs: number;
+  /** The part for each value of an earlier token that attention reads. */
+  readonly attendedMs: number;
 }
 
 /**
@@ -30,14 +32,15 @@ interface TokenTime {
  * (docs/decisions/0006-generation-engine.md), and the nodes of the smallest policy's graph take longer than its products. Blocks of int8 and
  * int4 are turned into float32 at every use, whatever the batch size, which takes another 1.7 ns a weight.
  */
-const ONNX: TokenTime = { fixedMs: 1, weightMs: 1e-6 };
-const ONNX_BLOCKS: TokenTime = { fixedMs: 1, weightMs: 2.7e-6 };
+const ONNX: TokenTime = { fixedMs: 1, weightMs: 1e-6, attendedMs: 0 };
+const ONNX_BLOCKS: TokenTime = { fixedMs: 1, weightMs: 2.7e-6, attendedMs: 0 };
 /**
  * The kernels engine was measured at .03 ms a token of 0.2 M weights, at .22 ns a weight in float32, and at .1 ns in 8 bits on a processor
- * without AVX-VNNI, 12.8 M weights each (docs/decisions/0010-kernels-engine.md). Twice that, for slower processors.
+ * without AVX-VNNI, 12.8 M weights each (docs/decisions/0010-kernels-engine.md), and attention at .25 ns a value that it reads
+ * (1.5 M weights, 9000 tokens). Twice that, for slower processors.
  */
-const KERNELS: TokenTime = { fixedMs: 0.1, weightMs: 0.5e-6 };
-const KERNELS_8_BITS: TokenTime = { fixedMs: 0.1, weightMs: 0.25e-6 };
+const KERNELS: TokenTime = { fixedMs: 0.1, weightMs: 0.5e-6, attendedMs: 0.5e-6 };
+const KERNELS_8_BITS: TokenTime = { ...KERNELS, weightMs: 0.25e-6 };
 
 function tokenTime({ weights, engine }: PolicyRef): TokenTime {
   if (engine) return weights ? KERNELS_8_BITS : KERNELS;
@@ -210,8 +213,11 @@ export async function measureWithin(
 }
 
 /** Estimated CPU time of a row, in ms; 0 for a policy whose weights are elsewhere, since it takes none of this Worker's time. */
-export function rowMs({ parameters, ref }: Pick<Policy, 'parameters' | 'ref'>, tokens: number): number {
+export function rowMs(
+  { parameters, attended = 0, ref }: Pick<Policy, 'parameters' | 'attended' | 'ref'>,
+  tokens: number,
+): number {
   if (parameters === undefined) return 0;
-  const { fixedMs, weightMs } = tokenTime(ref);
-  return tokens * (fixedMs + parameters * weightMs);
+  const { fixedMs, weightMs, attendedMs } = tokenTime(ref);
+  return tokens * (fixedMs + parameters * weightMs + (tokens / 2) * attended * attendedMs);
 }

@@ -1,6 +1,6 @@
 /** The policies of an isolate: opens stored versions, one session for all uses, and reads their tokenizers. */
 import type { PolicyRef } from '../../core/policy/policy.ts';
-import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
+import { type OwnText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { OpenPolicy } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
@@ -33,12 +33,12 @@ export function sessionOf(store: VersionStore): PolicySession {
 }
 
 /** By policy. */
-const texts = new Map<string, PolicyText>();
+const texts = new Map<string, OwnText>();
 /** A round's own policy and a judge of it. */
 const KEPT_TEXTS = 2;
 
 /** Reads the policy's tokenizer and chat template, once for all its versions, which share them. */
-export async function loadText(store: VersionStore, ref: PolicyRef): Promise<PolicyText> {
+export async function loadText(store: VersionStore, ref: PolicyRef): Promise<OwnText> {
   const known = texts.get(ref.name);
   if (known) return known;
   const read = textOf(await loadCommitted(store, ref, TEXT_FILES), ref.name);

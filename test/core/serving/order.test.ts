@@ -107,6 +107,15 @@ test('a completion may go on from texts, from ids, or from several of either', (
   ]);
 });
 
+test('more tokens than any policy has positions for are asked of the policy, and not refused here', () => {
+  const most = { max_tokens: 100_000 };
+  expect([chat(most), completion(most), tokens(most)].map(({ maxNew }) => maxNew)).toEqual(
+    new Array(3).fill(100_000),
+  );
+  const ids = new Array(5000).fill(7);
+  expect(completion({ prompt: ids }).prompts).toEqual([{ kind: 'ids', ids }]);
+});
+
 test('tokens in, tokens out: top_k of -1 is off, as in vLLM', () => {
   expect(tokens({ top_k: -1, max_tokens: 4, logprobs: 0, ignore_eos: true })).toMatchObject({
     prompts: [{ kind: 'ids', ids: [1, 2] }],

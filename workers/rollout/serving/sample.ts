@@ -1,12 +1,13 @@
 /** Samples the completions that a request of a model endpoint asks for, with one exact version of a policy. */
 import { RollmeshError, wrongInput } from '../../../core/errors.ts';
 import { isPatch } from '../../../core/images/patches.ts';
-import type {
-  Completion,
-  Policy,
-  SamplingSettings,
-  TokenIds,
-  TokenScores,
+import {
+  type Completion,
+  LONGEST_CONTEXT,
+  type Policy,
+  type SamplingSettings,
+  type TokenIds,
+  type TokenScores,
 } from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
@@ -23,6 +24,9 @@ import {
 import type { WrittenCall } from '../../../core/text/json-form.ts';
 import { both } from '../../../core/text/token-grammar.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
+
+/** New tokens at most where a request names no bound: more takes an isolate minutes, and is asked for by name. */
+const MOST_UNASKED = LONGEST_CONTEXT;
 
 /** A request with its prompts as token ids and everything that sampling them needs. */
 export interface PreparedOrder {
@@ -67,7 +71,7 @@ export function prepare(
 ): PreparedOrder {
   const longest = Math.max(...read.map(({ ids }) => ids.length));
   const room = text.contextLength - longest;
-  const { maxNew = Math.max(1, room), stopStrings } = order;
+  const { maxNew = Math.max(1, Math.min(room, MOST_UNASKED)), stopStrings } = order;
   if (maxNew > room)
     throw wrongInput(
       'policy.too-long',

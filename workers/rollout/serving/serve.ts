@@ -2,6 +2,7 @@
 import { RollmeshError } from '../../../core/errors.ts';
 import { kernelEngineOf, type PolicyRef } from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
+import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import { adapterFile, MAIN_SET, weightsFile } from '../../../core/schema/policy.ts';
 import type { Heading } from '../../../core/serving/answer.ts';
 import { withImageTexts } from '../../../core/serving/image-parts.ts';
@@ -76,7 +77,8 @@ export async function serve(
 ): Promise<Response> {
   const order = ENDPOINTS[endpoint].read(await withImageTexts(body));
   const ref = await refOf(mesh, order);
-  const text = await loadText(mesh, ref);
+  const own = await loadText(mesh, ref);
+  const text: PolicyText = { ...own, contextLength: own.positions };
   const prepared = prepare(order, text);
   const seed = order.seed ?? anySeed();
   const now = mesh.now();
