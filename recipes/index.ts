@@ -39,6 +39,7 @@ import { marti } from './marti/recipe.ts';
 import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { piPlay } from './pi-play/recipe.ts';
+import { powerSampling } from './power-sampling/recipe.ts';
 import { prime } from './prime/recipe.ts';
 import { qEvolve } from './q-evolve/recipe.ts';
 import { qgScst } from './qg-scst/recipe.ts';
@@ -179,6 +180,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [restMcts, 'composition', 16, 8],
   [alphaLlm, 'composition', 16, 8],
   [cpl, 'composition', 16, 8],
+  [powerSampling, 'composition', 16, 8],
   [evolmm, 'canvas-speaking', 24, 5],
   [visionZero, 'canvas-speaking', 16, 4],
   [gvu, 'canvas-speaking', 24, 8],

@@ -2,21 +2,25 @@
 import type { Completion, Policy, SamplingSettings, TokenIds } from '../../core/policy/policy.ts';
 import { deriveId } from '../../core/random.ts';
 
-export interface Search {
+/** What drawing whole answers takes. */
+export interface Sampling {
   readonly policy: Pick<Policy, 'generate' | 'score'>;
   /** [questions] */
   readonly prompts: readonly TokenIds[];
   /** What ends an answer. */
   readonly ends: Pick<SamplingSettings, 'stop' | 'grammar'>;
-  /** Tokens with which a step of an answer ends; empty where none does. Beams and trees grow by steps. */
-  readonly steps: TokenIds;
-  /** Whether the tokens after a prompt end an answer, and not a step alone. */
-  readonly isEnded: (prompt: TokenIds, ids: TokenIds) => boolean;
   /** Longest answer in tokens. */
   readonly maxNew: number;
   /** Tokens that a question may take; the answer that exceeds them is still finished. */
   readonly budget: number;
   readonly seed: number;
+}
+
+export interface Search extends Sampling {
+  /** Tokens with which a step of an answer ends; empty where none does. Beams and trees grow by steps. */
+  readonly steps: TokenIds;
+  /** Whether the tokens after a prompt end an answer, and not a step alone. */
+  readonly isEnded: (prompt: TokenIds, ids: TokenIds) => boolean;
 }
 
 /** The samples of a question, and the tokens that drawing them took. */
@@ -38,7 +42,7 @@ export const sampleId = (name: string, seed: number, question: number, sample: n
   deriveId('solve', name, seed, question, sample);
 
 /** Samples at a temperature until the budget of each question is spent, one at least. [questions] */
-export async function drawWithin(search: Search, temperature: number): Promise<Drawn[]> {
+export async function drawWithin(search: Sampling, temperature: number): Promise<Drawn[]> {
   const { policy, prompts, ends, maxNew, budget, seed } = search;
   const drawn = prompts.map(() => ({ samples: [] as Completion[], tokens: 0 }));
   for (;;) {

@@ -193,7 +193,7 @@ export function payTree(
 }
 
 /** All tokens after the question, up to the end of a sample. */
-const pathOf = ({ prompt, ids }: Pick<Sample, 'prompt' | 'ids'>, question: TokenIds): TokenIds => [
+export const pathOf = ({ prompt, ids }: Pick<Sample, 'prompt' | 'ids'>, question: TokenIds): TokenIds => [
   ...prompt.slice(question.length),
   ...ids,
 ];

@@ -24,8 +24,9 @@ import { allLines, type Line, TEACHER } from './lines.ts';
 const RECORD = new URL('./hashes.txt', import.meta.url);
 const here = `Node ${process.version}, ${process.platform} ${process.arch}`;
 
-/** The weights may stay as they were: cosplay trains nothing, and a control may pay all answers of so few tasks alike. */
-const mayStay = ({ name, recipe }: Line): boolean => recipe === 'cosplay' || name.includes(':');
+/** The weights may stay as they were: some train nothing, and a control may pay all answers of so few tasks alike. */
+const mayStay = ({ name, recipe }: Line): boolean =>
+  recipe === 'cosplay' || name.endsWith('/training-free') || name.includes(':');
 
 /** Enough to tell two results apart. */
 const short = (text: string) => sha256Hex(new TextEncoder().encode(text)).slice(0, 16);
