@@ -36,6 +36,7 @@ import { maporl } from './maporl/recipe.ts';
 import { marsGames } from './mars-games/recipe.ts';
 import { marsResearch } from './mars-research/recipe.ts';
 import { marti } from './marti/recipe.ts';
+import { mmd } from './mmd/recipe.ts';
 import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { piPlay } from './pi-play/recipe.ts';
@@ -104,6 +105,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [rZero, 'arithmetic-late-slips', 64, 5],
   [ragen, 'grids', 16, 8],
   [spiral, 'games', 16, 8],
+  [mmd, 'games', 64, 8],
   [marsGames, 'games-together', 16, 8],
   [epo, 'games-together', 16, 8],
   [jaxmarl, 'games-together', 16, 8],

@@ -44,6 +44,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   'mars-games': { condition: 0 },
   'mars-research': { condition: 0 },
   marti: { condition: 0 },
+  mmd: { condition: 0 },
   'mr-rlvr': { condition: 1 },
   'one-shot': { condition: 0 },
   'pi-play': { condition: 0 },

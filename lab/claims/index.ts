@@ -33,6 +33,7 @@ import { claim as maporl } from './maporl.ts';
 import { claim as marsGames } from './mars-games.ts';
 import { claim as marsResearch } from './mars-research.ts';
 import { claim as marti } from './marti.ts';
+import { claim as mmd } from './mmd.ts';
 import { claim as mrRlvr } from './mr-rlvr.ts';
 import { claim as oneShot } from './one-shot.ts';
 import { claim as piPlay } from './pi-play.ts';
@@ -124,6 +125,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   'mars-games': marsGames,
   'mars-research': marsResearch,
   marti,
+  mmd,
   'mr-rlvr': mrRlvr,
   'one-shot': oneShot,
   'pi-play': piPlay,

@@ -36,7 +36,12 @@ export async function kuhnStrategyOf(
   return strategy;
 }
 
-export const kuhnExploitability = async (
-  context: EvaluationContext,
-  roles: readonly [first: string, second: string],
-): Promise<number> => exploitability(await kuhnStrategyOf(context, roles));
+/** What `examineKuhn` says. */
+export const KUHN_FIGURES = {
+  exploitability:
+    'What perfect opponents win of the policy in Kuhn poker beyond the value of the game, mean over both seats, in antes; 0 at an equilibrium.',
+} as const;
+
+export const examineKuhn = async (context: EvaluationContext): Promise<Record<string, number>> => ({
+  exploitability: exploitability(await kuhnStrategyOf(context, ['first', 'second'])),
+});

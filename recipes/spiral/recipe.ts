@@ -6,8 +6,15 @@ import { arXiv, type Recipe, type WithoutSetup } from '../../core/recipe/recipe.
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { raw } from '../../core/rl/estimators/index.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
-import { kuhnExploitability } from '../../protocols/evaluate/kuhn.ts';
-import { type Cast, type GameRound, gameRound, ownSeats } from '../../protocols/game-round.ts';
+import { examineKuhn, KUHN_FIGURES } from '../../protocols/evaluate/kuhn.ts';
+import {
+  againstStart,
+  type GameRound,
+  gameRound,
+  OPPONENT,
+  OPPONENT_ROLE,
+  ownSeats,
+} from '../../protocols/game-round.ts';
 import {
   runningRoleBaselines,
   SEAT_FIGURES,
@@ -20,18 +27,12 @@ import { trainedSolver } from '../../protocols/solver.ts';
 import { gameParts } from '../../worlds/games/reading.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
 
-/** Plays the other seat where the learner does not play against itself. */
-const OPPONENT = 'opponent';
 /** Of the running baselines. */
 const DECAY = 0.95;
 
 const state = v.object({ baselines: v.record(v.string(), v.number()) });
 
 const CREDIT: SeatCredit = { by: 'episode', compare: 'seat', within: 'game' };
-
-/** The learner holds one seat after the other, and its start the other one. */
-const againstStart: Cast = ({ seats }, episode) =>
-  Object.fromEntries(seats.map((seat, i) => [seat, i === episode % seats.length ? seat : OPPONENT]));
 
 const learnFor =
   (seats: readonly string[], roles: Recipe['roles']) =>
@@ -68,10 +69,7 @@ function over(games: readonly SeatedGame[], more: Partial<GameRound>): WithoutSe
     cast: (game, episode, settings) =>
       (settings.variant === 'fixed-opponent' ? againstStart : ownSeats)(game, episode, settings),
     ...more,
-    roles: {
-      ...more.roles,
-      [OPPONENT]: { description: 'plays the other seats where those are version 0', speaksAs: 'player' },
-    },
+    roles: { ...more.roles, ...OPPONENT_ROLE },
   });
   return { ...DESCRIBED, ...round, learn: learnFor(seats, round.roles) };
 }
@@ -108,8 +106,7 @@ const DESCRIBED = {
     ...SEAT_FIGURES,
     ...GAME_FIGURES,
     baseline: 'Running mean of the seat’s returns in the game after the round, in the game’s own unit.',
-    exploitability:
-      'What perfect opponents win of the policy in Kuhn poker beyond the value of the game, mean over both seats, in antes; 0 at an equilibrium.',
+    ...KUHN_FIGURES,
   },
   variants: {
     'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
@@ -127,5 +124,5 @@ export const spiral: WithoutSetup = over([kuhnPoker, noughtsAndCrosses], {
     second: { description: 'moves second', speaksAs: 'player' },
   },
   parts: gameParts,
-  examine: async (context) => ({ exploitability: await kuhnExploitability(context, ['first', 'second']) }),
+  examine: examineKuhn,
 });

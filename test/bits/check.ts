@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ASKS } from '../../cli/recipe/by-server.ts';
 import { unmappedPart, unmappedSets } from '../../core/plan/by-server.ts';
 import { tiedToSampling } from '../../core/plan/tied-sampling.ts';
@@ -139,8 +140,11 @@ function firstDifference(was: string, is: string): string {
     : 'all weights are the same, an evaluation differs';
 }
 
-const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const isWriting = process.argv.includes('--write');
+const { positionals: named, values } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean' } },
+});
+const isWriting = values.write === true;
 const unknown = named.filter((name) => !allLines().some((line) => line.recipe === name));
 if (unknown.length) throw new Error(`There is no recipe ${unknown.join(', ')}.`);
 const lines = allLines().filter(({ recipe }) => !named.length || named.includes(recipe));

@@ -1,0 +1,90 @@
+/** The claim of magnetic mirror descent: self-play that is held near its own past comes near an equilibrium, where plain self-play circles it. */
+import type { Claim, Measure } from '../rule/claim.ts';
+import { coinArm, difference, rises } from '../rule/conditions.ts';
+import { atEnd, curveOf } from '../rule/curves.ts';
+
+const EXPLOITABILITY = 'exploitability';
+
+/** How much of the start’s exploitability is gone at the end, as a share. */
+const gone =
+  (arm: string): Measure =>
+  (r, s) =>
+    1 - atEnd(r, arm, s, EXPLOITABILITY) / curveOf(r, arm, s, EXPLOITABILITY)[0]!;
+
+export const claim: Claim = {
+  description:
+    'A policy that plays Kuhn poker against itself, held near a magnet that moves, loses less than a tenth of what its start loses to perfect opponents.',
+  rounds: 440,
+  evaluateEvery: 80,
+  pictures: {
+    [EXPLOITABILITY]: 'What perfect opponents win in Kuhn poker, in antes',
+    accuracy: 'Mean score against version 0 in held-out games',
+  },
+  arms: [
+    { name: 'mmd', description: 'self-play with a magnet that moves' },
+    {
+      name: 'fixed opponent',
+      variant: 'fixed-opponent',
+      seedCount: 3,
+      description: 'the other seat is played by version 0',
+    },
+    {
+      name: 'no baseline',
+      variant: 'no-baseline',
+      seedCount: 3,
+      description: 'self-play with the magnet; the return itself is the advantage',
+    },
+    {
+      name: 'no magnet',
+      variant: 'no-magnet',
+      seedCount: 3,
+      description: 'plain self-play, with the same steps',
+    },
+    coinArm('a fair coin pays each seat', { seedCount: 2 }),
+  ],
+  conditions: [
+    {
+      description: 'mmd: share of the start’s exploitability that is gone at the end',
+      measure: gone('mmd'),
+      atLeast: 0.9,
+    },
+    {
+      description: 'fixed opponent: that share',
+      measure: gone('fixed opponent'),
+      atMost: 0.7,
+      control: true,
+    },
+    {
+      description: 'no magnet: that share',
+      measure: gone('no magnet'),
+      atMost: 0.7,
+      control: true,
+    },
+    {
+      description: 'random: that share',
+      measure: gone('random'),
+      atMost: 0.3,
+      control: true,
+    },
+  ],
+  observations: [
+    {
+      description: 'no baseline: exploitability at the end above that of mmd',
+      measure: difference('no baseline', 'mmd', EXPLOITABILITY),
+      atLeast: 0.01,
+    },
+    rises('mmd', 0.05, 'accuracy'),
+    rises('fixed opponent', 0.05, 'accuracy'),
+  ],
+  columns: {
+    label: 'score in games',
+    meaning:
+      'The score of sampled games against version 0: 1 for a win, and a half for a draw. Greedy play is not measured, since a player that never varies loses in poker.',
+  },
+  gap: {
+    figures: [],
+    label: 'zero-sum',
+    meaning:
+      'There is none. What one seat wins the other loses, so that the mean reward is 0 whatever is learned.',
+  },
+};
