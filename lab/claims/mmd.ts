@@ -14,8 +14,8 @@ const gone =
 export const claim: Claim = {
   description:
     'A policy that plays Kuhn poker against itself, held near a magnet that moves, loses less than a tenth of what its start loses to perfect opponents.',
-  rounds: 440,
-  evaluateEvery: 80,
+  rounds: 360,
+  evaluateEvery: 120,
   pictures: {
     [EXPLOITABILITY]: 'What perfect opponents win in Kuhn poker, in antes',
     accuracy: 'Mean score against version 0 in held-out games',
@@ -25,22 +25,22 @@ export const claim: Claim = {
     {
       name: 'fixed opponent',
       variant: 'fixed-opponent',
-      seedCount: 3,
+      seedCount: 2,
       description: 'the other seat is played by version 0',
     },
     {
       name: 'no baseline',
       variant: 'no-baseline',
-      seedCount: 3,
+      seedCount: 2,
       description: 'self-play with the magnet; the return itself is the advantage',
     },
     {
       name: 'no magnet',
       variant: 'no-magnet',
-      seedCount: 3,
+      seedCount: 2,
       description: 'plain self-play, with the same steps',
     },
-    coinArm('a fair coin pays each seat', { seedCount: 2 }),
+    coinArm('a fair coin pays each seat', { seedCount: 1 }),
   ],
   conditions: [
     {

@@ -30,7 +30,7 @@ const WEIGHT = 0.4;
 /** The magnet moves to the newest version every so many versions. */
 const PERIOD = 40;
 /** The steps fall over so many rounds of four. */
-const ROUNDS = 440;
+const ROUNDS = 360;
 
 const CREDIT: SeatCredit = { by: 'episode', compare: 'seat', within: 'deal' };
 
@@ -85,7 +85,7 @@ const DESCRIBED = {
     objective:
       'REINFORCE with α KL(π ‖ magnet) as a part of the loss, α = 0.4, by its estimator ½ (log π − log magnet)²; a mean over the tokens of each seat.',
     schedule:
-      'Each round plays fresh episodes and trains once on all moves of both seats, in four steps, which fall linearly from 8e-4 to a twentieth of it over 440 rounds. The magnet is the version whose number is the largest multiple of 40 that is not above that of the policy.',
+      'Each round plays fresh episodes and trains once on all moves of both seats, in four steps, which fall linearly from 8e-4 to a twentieth of it over 360 rounds. The magnet is the version whose number is the largest multiple of 40 that is not above that of the policy.',
   },
   needsOfTasks: { datum: 'turns', which: 'a game of several seats' },
   differences: [
