@@ -6,7 +6,6 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -20,6 +19,7 @@ import { databasesIn, openSqlite } from '../../local/mesh/sqlite-files.ts';
 import { calledAs } from '../called-as.ts';
 import { refuseExisting } from '../policy/files.ts';
 import { printable } from '../printable.ts';
+import { bornOf } from '../process-birth.ts';
 import { STATE_MARKER, seeStateFolder, writtenRecipes } from '../shared/state-folder.ts';
 
 interface BackupOptions {
@@ -27,6 +27,8 @@ interface BackupOptions {
   readonly force: boolean;
 }
 
+/** With the id of the process, the folder in which a backup is put together. */
+const STAGE = '.backup-';
 /** How often the copies are made again where objects were removed meanwhile. */
 const ATTEMPTS = 5;
 /** Holds secrets. */
@@ -52,9 +54,12 @@ async function backUp(file: string, { state, force }: BackupOptions): Promise<vo
   refuseExisting(file, force);
   const target = resolve(file);
   mkdirSync(dirname(target), { recursive: true });
-  // Beside the state, so that objects are linked and not copied.
+  removeAbandoned(stateDir, STAGE);
+  removeAbandoned(dirname(target), `${basename(target)}.`);
   const archive = `${target}.${process.pid}`;
-  const stage = mkdtempSync(join(dirname(stateDir), '.rollmesh-backup-'));
+  // Within the state, so that objects are linked and not copied, also where the state is a disk of its own.
+  const stage = join(stateDir, `${STAGE}${process.pid}`);
+  mkdirSync(stage, { mode: 0o700 });
   try {
     await copyState(stateDir, stage);
     if (existsSync('.dev.vars')) copyFileSync('.dev.vars', join(stage, '.dev.vars'));
@@ -71,6 +76,15 @@ async function backUp(file: string, { state, force }: BackupOptions): Promise<vo
       `${file}: ${Math.ceil(statSync(target).size / 1e6)} MB. It holds the secrets of this mesh; keep it where nobody else reads.`,
     ),
   );
+}
+
+/** Removes what backups that were killed have left: files and folders whose names end in the id of a process that is gone. */
+function removeAbandoned(folder: string, prefix: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+    if (!/^[0-9]+$/.test(pid) || (Number(pid) !== process.pid && bornOf(Number(pid)) !== null)) continue;
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 /** @throws RollmeshError `backup.tar` */

@@ -1,6 +1,16 @@
 /** `npx rollmesh restore FILE`: the state folder of a mesh from a file of `npx rollmesh backup`. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { refuseDamaged } from '../../local/mesh/sqlite-files.ts';
@@ -29,7 +39,10 @@ async function restore(file: string, { state }: { readonly state: string }): Pro
       expected: 'a folder that is empty or missing',
       next: 'Move it away, or choose another with --state DIR.',
     });
-  const stage = mkdtempSync(join(dirname(target), '.rollmesh-restore-'));
+  const isNew = !existsSync(target);
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  // Within the folder, which may be a disk of its own.
+  const stage = mkdtempSync(join(target, '.restore-'));
   try {
     const taken = ['--no-same-owner', '--no-same-permissions'];
     tar(['--extract', '--gzip', '--file', resolve(file), '--directory', stage, ...taken]);
@@ -49,12 +62,15 @@ async function restore(file: string, { state }: { readonly state: string }): Pro
           expected: `no ${VARS}, or the same one: what is stored is sealed with the mesh’s own`,
           next: `Move ${VARS} away, or restore in another folder.`,
         });
-      renameSync(vars, VARS);
+      copyFileSync(vars, VARS);
+      rmSync(vars);
     }
-    if (existsSync(target)) rmdirSync(target);
-    renameSync(stage, target);
+    // The mark last: a folder without it is no state.
+    for (const name of [...readdirSync(stage).filter((name) => name !== STATE_MARKER), STATE_MARKER])
+      renameSync(join(stage, name), join(target, name));
   } finally {
     rmSync(stage, { recursive: true, force: true });
+    if (isNew && readdirSync(target).length === 0) rmdirSync(target);
   }
   console.log(
     printable(
