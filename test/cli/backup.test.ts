@@ -44,17 +44,12 @@ const backUp = (file: string, state: string) =>
 const gone = () => spawnSync(process.execPath, ['-e', '']).pid;
 
 test('a state folder on a disk of its own is backed up, and restored to one', async () => {
-  const [from, to] = [join(root, 'from'), join(root, 'to')];
-  for (const [link, name] of [
-    [from, 'from'],
-    [to, 'to'],
-  ] as const) {
-    mkdirSync(join(disk, name));
-    symlinkSync(join(disk, name), link);
-  }
+  const here = mkdtempSync(join(root, 'disk-'));
+  const [from, to] = [join(here, 'from'), join(here, 'to')];
+  for (const link of [from, to]) symlinkSync(mkdtempSync(join(disk, 'state-')), link);
   fillState(from);
   const kept = readdirSync(from, { recursive: true }).sort();
-  const file = join(root, 'mesh.tgz');
+  const file = join(here, 'mesh.tgz');
   await backUp(file, from);
   expect(readdirSync(from, { recursive: true }).sort()).toEqual(kept);
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -64,9 +59,10 @@ test('a state folder on a disk of its own is backed up, and restored to one', as
 });
 
 test('the next backup removes what a killed one left, and nothing of one that goes on', async () => {
-  const state = join(root, 'state');
+  const here = mkdtempSync(join(root, 'killed-'));
+  const state = join(here, 'state');
   fillState(state);
-  const file = join(root, 'again.tgz');
+  const file = join(here, 'again.tgz');
   const [dead, alive] = [gone(), process.ppid];
   for (const pid of [dead, alive]) {
     mkdirSync(join(state, `.backup-${pid}`, 'v3'), { recursive: true });
@@ -75,7 +71,7 @@ test('the next backup removes what a killed one left, and nothing of one that go
   writeFileSync(`${file}.sha256`, 'of the user');
   await backUp(file, state);
   expect(readdirSync(state).filter((name) => name.startsWith('.'))).toEqual([`.backup-${alive}`]);
-  expect(readdirSync(root).filter((name) => name.startsWith('again'))).toEqual(
+  expect(readdirSync(here).filter((name) => name.startsWith('again'))).toEqual(
     ['again.tgz', `again.tgz.${alive}`, 'again.tgz.sha256'].sort(),
   );
 });
