@@ -8,6 +8,7 @@ import {
   type PairedVersions,
 } from '../../core/runs/compare-runs.ts';
 import { FEWEST_QUESTIONS, pWords } from '../../core/statistics/change.ts';
+import type { AtTemperature } from '../../core/statistics/temperatures.ts';
 import { percent, points, whole } from '../shared/figures.ts';
 
 const AMOUNT: Readonly<Record<Budget, (value: number) => string>> = {
@@ -24,11 +25,15 @@ function verdictWords({ verdict, p, difference, why, n }: AtBudget): string {
   return `B is ${verdict === 'rose' ? 'higher' : 'lower'} than A: ${by}`;
 }
 
+/** The share of right answers at the temperature of most. */
+const bestWords = ({ temperature, accuracy }: AtTemperature): string =>
+  `${percent(accuracy, 1)} at its best, ${temperature ? `temperature ${temperature}` : 'greedy'}`;
+
 const budgetLines = (by: Budget, at: AtBudget): string[] => [
   `At equal ${by === 'tokens' ? 'sampled tokens' : 'FLOP'}, within ${100 * EQUAL_WITHIN} %:`,
   ...at.versions.map(
     (spent, i) =>
-      `  ${'AB'[i]}  after round ${spent.round} (version ${spent.version}, ${AMOUNT[by](spent[by])}): ${percent(spent.accuracy, 1)} on ${at.n[i]} held-out questions`,
+      `  ${'AB'[i]}  after round ${spent.round} (version ${spent.version}, ${AMOUNT[by](spent[by])}): ${percent(spent.accuracy, 1)} on ${at.n[i]} held-out questions${spent.best ? `; ${bestWords(spent.best)}` : ''}`,
   ),
   `  ${verdictWords(at)}`,
 ];
@@ -54,9 +59,10 @@ export function bytesWords(pairs: readonly PairedVersions[]): string {
 
 export const comparisonLines = (
   runs: readonly [ComparableRun, ComparableRun],
-  { tokens, flop, bytes }: ComparedRuns,
+  { tokens, flop, bytes, untrained }: ComparedRuns,
 ): string[] => [
   ...runs.map(({ id, name, policy }, i) => `${'AB'[i]}  ${name}, policy ${policy} (${id.slice(0, 8)})`),
+  ...untrained.flatMap((best, i) => (best ? [`  ${'AB'[i]}  before training: ${bestWords(best)}`] : [])),
   ...budgetLines('tokens', tokens),
   ...budgetLines('flop', flop),
   `Weights: ${bytesWords(bytes)}`,

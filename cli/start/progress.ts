@@ -11,6 +11,7 @@ import { type Paint, plain, type Tone } from '../shared/colour.ts';
 import { decimal, duration, MISSING, percent, points, whole } from '../shared/figures.ts';
 import { wrap } from '../shared/wrap.ts';
 import { bar, ladderLines } from './ladder.ts';
+import { temperatureLines } from './temperatures.ts';
 
 const WIDTH = 120;
 const BAR = 10;
@@ -220,7 +221,8 @@ export function roundLines(line: RoundLine, progress: Progress): string[] {
   ].join(' ');
   const due = first || grew || line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
   const notes = warnings(line).flatMap((text) => noticeLines(text, paint));
-  return [...due, row, ...ladderLines(line.report), ...notes];
+  const under = [...ladderLines(line.report), ...temperatureLines(line.report.evaluation)];
+  return [...due, row, ...under, ...notes];
 }
 
 /** A line on the evaluation of the run's first version, before the first round. */

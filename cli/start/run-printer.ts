@@ -6,6 +6,7 @@ import { paintFor, plain } from '../shared/colour.ts';
 import { wrap } from '../shared/wrap.ts';
 import { explainStart, noticeLines, roundLines, type Start, startLine, stoppedLine } from './progress.ts';
 import { closingWords } from './run-summary.ts';
+import { temperatureLines } from './temperatures.ts';
 
 export interface RunPrinter {
   started(start: Start): void;
@@ -74,6 +75,7 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
     evaluatedStart: (evaluation) => {
       start = evaluation;
       say(printable(startLine(evaluation)));
+      for (const line of temperatureLines(evaluation)) say(line);
     },
     round: (line) => {
       for (const text of roundLines(line, { rounds, start, first: shown === 0, filled, paint })) say(text);

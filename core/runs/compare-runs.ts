@@ -8,6 +8,7 @@ import type { ChangeVerdict, Evaluation } from '../schema/evaluation.ts';
 import type { RoundReport } from '../schema/report.ts';
 import { changesOf, differenceOf } from '../statistics/change.ts';
 import type { Interval } from '../statistics/intervals.ts';
+import { type AtTemperature, bestOf, temperaturesIn } from '../statistics/temperatures.ts';
 
 /** After round `round` of a run, 0 = before its first. `weights`: `weightsSha256` of the version; null where its files are gone. */
 export interface RunPoint {
@@ -36,6 +37,8 @@ interface Spent extends Readonly<Record<Budget, number>> {
   readonly round: number;
   readonly version: number;
   readonly accuracy: number;
+  /** At the temperature of most right answers; null where the run did not ask at several. */
+  readonly best: AtTemperature | null;
 }
 
 export interface AtBudget {
@@ -59,10 +62,20 @@ export interface PairedVersions {
 }
 
 export interface ComparedRuns extends Readonly<Record<Budget, AtBudget>> {
+  /** What the versions that the runs began from give at their best temperature, without training; null where it is not known. */
+  readonly untrained: readonly [AtTemperature | null, AtTemperature | null];
   readonly bytes: readonly PairedVersions[];
 }
 
 type Evaluated = Spent & { readonly evaluation: Evaluation };
+
+function bestIn(evaluation: Evaluation | undefined): AtTemperature | null {
+  const at = temperaturesIn(evaluation?.figures);
+  return at.length ? bestOf(at) : null;
+}
+
+const untrainedOf = ({ points }: ComparableRun): AtTemperature | null =>
+  bestIn(points.find(({ round }) => round === 0)?.report.evaluation);
 
 /**
  * The evaluated versions that a run made. FLOP are estimated: two per parameter and sampled token and six per parameter and trained token (Kaplan et al., "Scaling
@@ -74,9 +87,9 @@ function evaluatedOf({ id, parameters, points }: ComparableRun): Evaluated[] {
     sampled += monitors?.tokens ?? 0;
     trained += training?.tokens ?? 0;
     const spent = { tokens: sampled, flop: parameters * (2 * sampled + 6 * trained) };
-    return evaluation && round > 0
-      ? [{ round, version, ...spent, accuracy: evaluation.heldOut.accuracy, evaluation }]
-      : [];
+    if (!evaluation || round === 0) return [];
+    const { accuracy } = evaluation.heldOut;
+    return [{ round, version, ...spent, accuracy, best: bestIn(evaluation), evaluation }];
   });
   if (evaluated.length) return evaluated;
   throw wrongInput('compare.evaluation', `No version that the run ${id} made was evaluated.`, {
@@ -131,7 +144,10 @@ export function compareRuns(a: ComparableRun, b: ComparableRun): ComparedRuns {
   const pairs = BUDGETS.map((by) => ({ by, pair: pairAt(first, second, by) }));
   const looks = new Set(pairs.map(({ pair }) => pair.map(({ round }) => round).join())).size;
   const [tokens, flop] = pairs.map(({ pair, by }) => compared(pair, apart([a, b], pair, by), looks));
-  return { tokens: tokens!, flop: flop!, bytes: pairedVersions(a, b) };
+  return {
+    ...{ tokens: tokens!, flop: flop!, bytes: pairedVersions(a, b) },
+    untrained: [untrainedOf(a), untrainedOf(b)],
+  };
 }
 
 function compared(pair: readonly [Evaluated, Evaluated], why: string | null, looks: number): AtBudget {

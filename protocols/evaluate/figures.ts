@@ -93,20 +93,16 @@ function powersUpTo(n: number): number[] {
 const rightShare = (samples: readonly CheckedAnswer[]): number =>
   mean(samples.map((sample) => Number(isRight(sample))));
 
-function sampledFigures(questions: readonly AnsweredQuestion[]): SampledFigures | null {
-  const samples = questions[0]?.samples.length ?? 0;
+/** `of`: the samples of each question, [questions][samples]. */
+export function sampledFigures(of: readonly (readonly CheckedAnswer[])[]): SampledFigures | null {
+  const samples = of[0]?.length ?? 0;
   if (samples === 0) return null;
-  const all = questions.flatMap((question) => question.samples);
+  const all = of.flat();
   const atEachK = (estimate: (of: readonly CheckedAnswer[], k: number) => number) =>
-    Object.fromEntries(
-      powersUpTo(samples).map((k) => [
-        k,
-        shareOf(questions.map((question) => estimate(question.samples, k))),
-      ]),
-    );
+    Object.fromEntries(powersUpTo(samples).map((k) => [k, shareOf(of.map((one) => estimate(one, k)))]));
   return {
     samples,
-    accuracy: shareOf(questions.map((question) => rightShare(question.samples))),
+    accuracy: shareOf(of.map(rightShare)),
     tokens: mean(all.map(({ tokens }) => tokens)),
     invalid: invalidOf(all),
     passAt: atEachK((of, k) => passAtK(of.length, of.filter(isRight).length, k)),
@@ -202,7 +198,7 @@ export function figuresOf(questions: readonly AnsweredQuestion[]): QuestionFigur
       tokens: mean(greedy.map(({ tokens }) => tokens)),
       invalid: invalidOf(greedy),
     },
-    sampled: sampledFigures(questions),
+    sampled: sampledFigures(questions.map(({ samples }) => samples)),
     byDifficulty: byDifficulty(questions),
   };
 }

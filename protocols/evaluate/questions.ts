@@ -41,6 +41,35 @@ export function fitting(
   return { fit, tooLong: tasks.length - fit.length };
 }
 
+/** Asks questions again and again: draws as many answers to each as are asked for, and checks them. */
+function asking(
+  policy: Pick<Policy, 'generate'>,
+  renderer: Renderer,
+  tasks: readonly PlacedTask[],
+  { checker, extract, maxNew, seed }: Pick<QuestionSettings, 'checker' | 'extract' | 'maxNew' | 'seed'>,
+) {
+  const prompts = tasks.map(({ messages }) => renderer.begin(messages).ids);
+  const checks = tasks.map((task) => checker.prepare(task));
+  return {
+    prompts,
+    draw: (name: string, count: number, temperature: number): Promise<Completion[][]> =>
+      count === 0
+        ? Promise.resolve(tasks.map(() => []))
+        : policy.generate(
+            prompts.map((ids, i) => ({
+              ids,
+              sampleIds: Array.from({ length: count }, (_, s) => deriveId('question', name, seed, i, s)),
+            })),
+            { ...renderer.ends(), maxNew, temperature },
+          ),
+    /** `i`: the place of the question. */
+    checked: (i: number, { ids }: Completion): CheckedAnswer => {
+      const read = renderer.read(prompts[i]!, ids);
+      return { text: read.text, tokens: ids.length, ...checkAnswer(read, checks[i]!, extract) };
+    },
+  };
+}
+
 /** Answers, in the order of the questions. The samples depend only on the seed, the question's place and the sample's number. */
 export async function answerQuestions(
   policy: Pick<Policy, 'generate'>,
@@ -48,28 +77,26 @@ export async function answerQuestions(
   tasks: readonly PlacedTask[],
   settings: QuestionSettings,
 ): Promise<AnsweredQuestion[]> {
-  const { checker, extract, maxNew, samples, temperature, seed } = settings;
-  const prompts = tasks.map(({ messages }) => renderer.begin(messages).ids);
-  const ask = (name: string, count: number, at: number) =>
-    count === 0
-      ? Promise.resolve(tasks.map((): Completion[] => []))
-      : policy.generate(
-          prompts.map((ids, i) => ({
-            ids,
-            sampleIds: Array.from({ length: count }, (_, s) => deriveId('question', name, seed, i, s)),
-          })),
-          { ...renderer.ends(), maxNew, temperature: at },
-        );
-  const greedy = await ask('greedy', 1, 0);
-  const sampled = await ask('sampled', samples, temperature);
+  const { prompts, draw, checked } = asking(policy, renderer, tasks, settings);
+  const greedy = await draw('greedy', 1, 0);
+  const sampled = await draw('sampled', settings.samples, settings.temperature);
+  return tasks.map((task, i) => ({
+    task,
+    greedy: checked(i, greedy[i]![0]!),
+    samples: sampled[i]!.map((one) => checked(i, one)),
+    tokens: { prompt: prompts[i]!, samples: sampled[i]!.map(({ ids }) => ids) },
+  }));
+}
 
-  return tasks.map((task, i) => {
-    const check = checker.prepare(task);
-    const checked = ({ ids }: Completion): CheckedAnswer => {
-      const read = renderer.read(prompts[i]!, ids);
-      return { text: read.text, tokens: ids.length, ...checkAnswer(read, check, extract) };
-    };
-    const tokens = { prompt: prompts[i]!, samples: sampled[i]!.map(({ ids }) => ids) };
-    return { task, greedy: checked(greedy[i]![0]!), samples: sampled[i]!.map(checked), tokens };
-  });
+/** The samples of each question at one temperature, [questions][samples]: others than those of `answerQuestions`, and than those at another temperature. */
+export async function samplesAt(
+  policy: Pick<Policy, 'generate'>,
+  renderer: Renderer,
+  tasks: readonly PlacedTask[],
+  settings: QuestionSettings,
+): Promise<CheckedAnswer[][]> {
+  const { samples, temperature } = settings;
+  const { draw, checked } = asking(policy, renderer, tasks, settings);
+  const drawn = await draw(`at ${temperature}`, samples, temperature);
+  return drawn.map((of, i) => of.map((one) => checked(i, one)));
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { EXTRACTIONS } from '../../core/checkers/extract.ts';
 import { deriveId } from '../../core/random.ts';
 import { shownGrid, storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
+import { heldOutSamples } from '../evaluate/temperatures.ts';
 import { heldOutEpisodes } from '../held-out-episodes.ts';
 import { adapterSettings, optimizerEntries } from '../method-settings.ts';
 import { curriculumSettings } from './curriculum.ts';
@@ -20,6 +21,8 @@ export const questionSettings = {
   epochs: v.optional(count, 1),
   /** The largest number of held-out questions in an evaluation. */
   examined: v.optional(count, 500),
+  /** Asks each of them several times at several temperatures, beside the greedy answer and one sample. */
+  heldOutSamples: v.exactOptional(heldOutSamples),
   optimizer: v.optional(
     v.strictObject({
       learningRate: v.optional(positive, 1e-5),

@@ -50,6 +50,7 @@ function recipeOf(recipe: string, episodes: EpisodeMethod, given: EpisodeData): 
     maxNew,
     temperature,
     examined,
+    heldOutSamples,
     epochs,
     optimizer,
     adapter,
@@ -66,7 +67,10 @@ function recipeOf(recipe: string, episodes: EpisodeMethod, given: EpisodeData): 
     extract: given.extract,
   };
   const { drawn, ...method } = episodes;
-  const asked = { ...questions, maxNew, temperature, examined, rewards: {} };
+  const asked = {
+    ...{ ...questions, maxNew, temperature, examined, rewards: {} },
+    ...(heldOutSamples ? { heldOutSamples } : {}),
+  };
   const { bindings, ...round } = given.tools
     ? toolRound(asked, { names: given.tools, turns: toolTurns ?? USUAL_TOOL_TURNS }, drawn)
     : agentRound(asked, ONE_SEAT, drawn);

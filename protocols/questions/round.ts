@@ -5,6 +5,7 @@
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { DrawingContext } from '../../core/game/game.ts';
+import type { Policy } from '../../core/policy/policy.ts';
 import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
 import { type RoleSettings, role } from '../../core/recipe/role.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
@@ -14,6 +15,7 @@ import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { questionsHash, tallyOf } from '../../core/statistics/change.ts';
+import { TEMPERATURE_FIGURES } from '../../core/statistics/temperatures.ts';
 import { tasksHere, traitsOf } from '../../worlds/file/stored-tasks.ts';
 import { checkAnswer } from '../../worlds/questions/check-answer.ts';
 import { drawQuestions } from '../../worlds/questions/draw.ts';
@@ -21,6 +23,7 @@ import type { QuestionSet } from '../../worlds/questions/family.ts';
 import { questionTitle, readTask, writeTask } from '../../worlds/questions/task-text.ts';
 import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, fitting } from '../evaluate/questions.ts';
+import { type HeldOutSamples, temperaturesOf } from '../evaluate/temperatures.ts';
 import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
 import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
@@ -31,6 +34,8 @@ import { judgesOf, modelsOf, payByReward, type WeightedReward } from './weighted
 /** At most 500 held-out questions are in an evaluation unless `examined` says otherwise. */
 export interface Questions extends QuestionSet {
   readonly temperature?: number;
+  /** Absent = an evaluation asks for a greedy answer and one sample. */
+  readonly heldOutSamples?: HeldOutSamples;
   /** The first is the default. */
   readonly rewards: Readonly<Record<string, QuestionReward | WeightedReward>>;
 }
@@ -171,10 +176,11 @@ export const QUESTION_FIGURES = {
   tokens: 'Mean number of tokens in an answer: sampled ones in a round, greedy ones in an evaluation.',
   tooLong:
     'Number of held-out questions that were left out because they do not fit into the policy’s context.',
+  ...TEMPERATURE_FIGURES,
 } as const;
 
 async function examine(questions: Questions, role: string, context: EvaluationContext): Promise<Evaluation> {
-  const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED } = questions;
+  const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED, heldOutSamples } = questions;
   const { heldOut, most } = context.evaluationTasks;
   // Pilots, by which settings are chosen, are evaluated on questions of the training side.
   const side = heldOut ? tasks.heldOut : tasksHere(tasks);
@@ -184,12 +190,11 @@ async function examine(questions: Questions, role: string, context: EvaluationCo
     maxNew,
   });
   if (fit.length === 0) return evaluation({ n: 0, accuracy: 0 }, { tooLong });
-  const answered = await answerQuestions(
-    { generate: (prompts, settings) => context.generate(role, prompts, settings) },
-    renderer,
-    fit,
-    { checker, extract, maxNew, samples: 1, temperature, seed: 0 },
-  );
+  const policy: Pick<Policy, 'generate'> = {
+    generate: (prompts, settings) => context.generate(role, prompts, settings),
+  };
+  const asked = { checker, extract, maxNew, seed: 0 };
+  const answered = await answerQuestions(policy, renderer, fit, { ...asked, samples: 1, temperature });
   const { greedy, sampled } = figuresOf(answered);
   const invalid = Object.values(greedy.invalid).reduce((sum, part) => sum + part, 0);
   const { share: accuracy, low, high } = greedy.accuracy;
@@ -205,7 +210,11 @@ async function examine(questions: Questions, role: string, context: EvaluationCo
         sampled: tallyOf(answered.map(({ samples }) => samples[0]!.outcome === 'right')),
       },
     },
-    { accuracyLow: low, accuracyHigh: high, tokens: greedy.tokens, ...(tooLong ? { tooLong } : {}) },
+    {
+      ...{ accuracyLow: low, accuracyHigh: high, tokens: greedy.tokens },
+      ...(tooLong ? { tooLong } : {}),
+      ...(heldOutSamples ? await temperaturesOf(heldOutSamples, accuracy, policy, renderer, fit, asked) : {}),
+    },
   );
 }
 

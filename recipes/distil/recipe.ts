@@ -26,11 +26,11 @@ const TEACHER = 'teacher';
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-const { maxNew, temperature, epochs, examined, optimizer, adapter } = questionSettings;
+const { maxNew, temperature, epochs, examined, heldOutSamples, optimizer, adapter } = questionSettings;
 
 /** What `--set` may change. */
 const settings = v.strictObject({
-  ...{ maxNew, temperature, epochs, examined, optimizer, adapter },
+  ...{ maxNew, temperature, epochs, examined, heldOutSamples, optimizer, adapter },
   /** The teacher. It has to be named, and is optional in the type only because settings are set one after the other. */
   teacher: v.optional(
     v.strictObject({ policy: v.exactOptional(policyName), version: v.optional(whole, 0) }),
@@ -60,6 +60,7 @@ const divergenceOf = ({ kind, beta }: DistilData['settings']['divergence']): Div
 function recipeOf(given: DistilData): Recipe {
   const { teacher, divergence, top, optimizer, epochs, adapter, maxNew, temperature, examined } =
     given.settings;
+  const { heldOutSamples: samples } = given.settings;
   const { policy, version } = teacher;
   if (policy === undefined)
     throw wrongInput('distil.teacher', 'Recipe distil has no teacher.', {
@@ -76,6 +77,7 @@ function recipeOf(given: DistilData): Recipe {
     maxNew,
     temperature,
     examined,
+    ...(samples ? { heldOutSamples: samples } : {}),
     rewards: rewardsOf(undefined, {}),
   });
   return {

@@ -185,3 +185,19 @@ test('weights are told by their files and not by optimisers, texts or the audit'
     weightsSha256({ files: { ...files, 'main.adapter.safetensors': file(digit) } });
   expect(adapted('5')).not.toBe(adapted('6'));
 });
+
+test('the best temperature of each run stands beside its accuracy, and that of its start before training', () => {
+  const asked = (right: number, figures: Record<string, number>): EvaluationReport => ({
+    ...evaluated(answers(40, right)),
+    figures,
+  });
+  const before = { 'sampledAt.0': 0.25, 'sampledAt.0.6': 0.4, 'passAt.0.6': 0.9 };
+  const after = { 'sampledAt.0': 0.5, 'sampledAt.0.6': 0.45 };
+  const a = run('a', [point(0, asked(10, before)), point(1, asked(20, after))]);
+  const text = words(a, one(40, answers(40, 30))('b'));
+  expect(text).toContain('A  before training: 40.0 % at its best, temperature 0.6');
+  expect(text).toMatch(
+    /A {2}after round 1 .*: 50\.0 % on 40 held-out questions; 50\.0 % at its best, greedy\n/,
+  );
+  expect(text).not.toMatch(/B .*at its best/);
+});

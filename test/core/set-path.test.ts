@@ -19,6 +19,8 @@ test('settings are typed by their schema', () => {
     'temperature',
     'epochs',
     'examined',
+    'heldOutSamples.samples',
+    'heldOutSamples.temperatures',
     'optimizer.learningRate',
     'optimizer.warmup',
     'optimizer.weightDecay',

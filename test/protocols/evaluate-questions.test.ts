@@ -6,6 +6,7 @@ import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { after } from '../../core/text/token-grammar.ts';
 import { bestFigures, compare, figuresOf } from '../../protocols/evaluate/figures.ts';
 import { type AnsweredQuestion, answerQuestions } from '../../protocols/evaluate/questions.ts';
+import { temperaturesOf } from '../../protocols/evaluate/temperatures.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
 import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
@@ -180,4 +181,38 @@ test('best-of-k by scores, beside a scorer that knows nothing of the texts', () 
   expect(shares(found.bestAt)).toEqual([0.5, 0.5, 0]);
   // Three texts, one of them right: of the pairs 77 surely, 78 and 79 (two each) by half, 89 never.
   expect(shares(found.chanceAt)).toEqual([0.5, 0.5, expect.closeTo(1 / 3, 12)]);
+});
+
+test('several answers at several temperatures, worked by hand', async () => {
+  const [seven, eight, nine] = ['7', '8', '9'].map((number) => `<answer>${number}</answer><|im_end|>`);
+  const policy = description([
+    // At 0.5, two samples of each question: 3+4, then 6+6 of which no sample is right.
+    ...[seven!, seven!, eight!, nine!],
+    // At 1: one of two right for the first question.
+    ...[seven!, eight!, eight!, eight!],
+  ]);
+  const figures = await temperaturesOf(
+    { samples: 2, temperatures: [0.5, 1] },
+    0.5,
+    policy,
+    rendererOf(files, 'p'),
+    [task('3+4', '7'), task('6+6', '12')],
+    settings,
+  );
+  expect(figures).toEqual({
+    'sampledAt.0': 0.5,
+    // (1 + 0) / 2 right, as in pass@2 and in the vote.
+    'sampledAt.0.5': 0.5,
+    'passAt.0.5': 0.5,
+    'majorityAt.0.5': 0.5,
+    // (1/2 + 0) / 2; pass@2 (1 + 0) / 2; 7 and 8 tie: (1/2 + 0) / 2.
+    'sampledAt.1': 0.25,
+    'passAt.1': 0.5,
+    'majorityAt.1': 0.25,
+    // Of equals the lowest.
+    bestTemperature: 0,
+  });
+  expect(policy.asked.map(({ settings: { temperature } }) => temperature)).toEqual([0.5, 1]);
+  const ids = policy.asked.flatMap(({ prompts }) => prompts.flatMap(({ sampleIds }) => sampleIds));
+  expect(new Set(ids).size).toBe(8);
 });

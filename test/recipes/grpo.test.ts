@@ -218,7 +218,21 @@ describe('rounds', () => {
     // The seed knows small sums.
     expect(summary.heldout[0]!.accuracy).toBeGreaterThan(0.1);
     expect(last).not.toEqual(first);
-    expect((await play('sums', seed, questions)).last).toEqual(last);
+    // What an evaluation asks beside changes nothing of the training.
+    const heldOutSamples = { samples: 4, temperatures: [0.01, 1] };
+    const again = await play('sums', seed, { ...questions, heldOutSamples });
+    expect(again.last).toEqual(last);
+    for (const [i, { accuracy, figures }] of summary.heldout.entries()) {
+      const asked = again.summary.heldout[i]!;
+      expect(asked.accuracy).toBe(accuracy);
+      expect(Object.keys(figures!)).toEqual(['accuracyLow', 'accuracyHigh', 'tokens']);
+      const shares = { ...asked.figures };
+      // At next to no temperature every sample is the greedy answer.
+      for (const at of ['sampledAt.0', 'sampledAt.0.01', 'passAt.0.01', 'majorityAt.0.01'])
+        expect(shares[at]).toBeCloseTo(accuracy, 12);
+      expect(shares['passAt.1']).toBeGreaterThanOrEqual(shares['sampledAt.1']!);
+      expect(shares['bestTemperature']).toBe(shares['sampledAt.1']! > accuracy ? 1 : 0);
+    }
     // Where it may sample one token, its first round is its last, and evaluated as such.
     const ended = (await play('sums', seed, questions, {}, { tokens: 1, evaluateEvery: 5 })).summary;
     expect(ended.heldout.map(({ round }) => round)).toEqual([0, 1]);

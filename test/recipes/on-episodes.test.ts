@@ -315,6 +315,8 @@ describe('held-out episodes', () => {
   test('need agents', () => {
     const questions = data(HELD);
     expect(() => grpo.make(questions)).toThrow(/heldOutEpisodes means nothing here/);
+    const samples = { ...data({ heldOutSamples: {} }), tools: ['run_javascript'] };
+    expect(() => grpo.make(samples)).toThrow(/heldOutSamples is not computed for a policy with tools/);
     expect(grpo.make({ ...questions, agent: true }).isMeasured!(texts[0]!)).toBe(true);
   });
 });
