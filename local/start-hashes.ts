@@ -30,6 +30,7 @@ export const START_HASHES: Readonly<Record<string, string>> = {
   cipher: '6aaf300623ca0e7517c639fc11da86ade5e8175d8ad9885a8bafb602a79655a4',
   composition: '09304574802234e0acba92bf2a59852079ab35586ead5291c5b88b1ee4862c2c',
   documents: '872b971a33596b68389be3f645f4f2bb63d6fbc1f58af470e31482af9e5ee27f',
+  'documents-layers': '2c79dd0cf3420dbf23f54c205caf9150bdeb1a5f6ec829d8761e26973d81b308',
   'documents-questions': '726c49c59fe06232eb9c423abaabafda5b26d2a4b0be70274ed11a4a6126e901',
   'documents-reading': 'cfeea8b37cbedec7eaf5c04c9e23d288614d0d8d9daccc889707dffb25af0f61',
   'documents-sums': 'bef43aa805b9d4a54634e641c355e7b1d0390d340c87a95270e2f469cf0b4d7e',

@@ -29,6 +29,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'style-rules': { families: ['style'], roles: ['responder', 'judge', 'orchestrator'] },
   documents: { families: ['documents'], roles: ['author', 'rewriter', 'judge'] },
   'documents-reading': { families: ['documents'], roles: ['author', 'rewriter', 'judge'] },
+  'documents-layers': { families: ['documents'], roles: ['author', 'rewriter', 'judge', 'updater'] },
   'documents-questions': { families: ['questions'], roles: ['solver'] },
   'documents-sums': { families: ['sums'], roles: ['author'] },
   search: { families: ['knowledge'], roles: ['proposer', 'solver'] },

@@ -39,6 +39,8 @@ import { compositionStages, demonstrateComposition } from './composition/stages.
 import { compositionTokenizer } from './composition/tokenizer.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
 import { demonstrateQuestion } from './documents/question-demonstrations.ts';
+import { demonstrateUpdate } from './documents/stream-demonstrations.ts';
+import { gates as updateGates } from './documents/stream-gates.ts';
 import { demonstrateSums } from './documents/sum-demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
@@ -196,6 +198,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   },
   // Stopped early, while half of its greedy questions ask for the answer.
   'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 200, batch: 64 },
+  // Names layers of its own, and prefers none.
+  'documents-layers': {
+    demonstrate: demonstrateUpdate,
+    from: 'documents',
+    steps: 500,
+    batch: 64,
+    learningRate: 1e-3,
+    storage: 'BF16',
+    gates: updateGates,
+  },
   search: { demonstrate: demonstrateKnowledge, tokenizer: searchTokenizer, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,
