@@ -62,6 +62,7 @@ import { sar } from './sar/recipe.ts';
 import { scVla } from './sc-vla/recipe.ts';
 import { scir } from './scir/recipe.ts';
 import { scma } from './scma/recipe.ts';
+import { scol } from './scol/recipe.ts';
 import { sdZero } from './sd-zero/recipe.ts';
 import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
@@ -190,6 +191,7 @@ const ROWS: readonly (readonly [WithoutSetup, string, number, number])[] = [
   [videossr, 'canvas-watching', 24, 8],
   [delta, 'arithmetic-verbose', 32, 8],
   [infuser, 'arithmetic-late-slips', 32, 8],
+  [scol, 'documents-layers', 12, 8],
   [genEvolve, 'canvas-requests', 24, 8],
   [ste, 'canvas-erasing', 24, 8],
   [rsEot, 'canvas-looking', 16, 8],

@@ -16,6 +16,7 @@ export const ASKS: Readonly<Record<string, string>> = {
   'one-shot': 'its loss has an entropy term',
   ragen: 'its loss has an entropy term',
   rrpo: 'it reads whole distributions',
+  scol: 'it tries updates of layers',
   'sd-zero': 'it reads whole distributions',
   spine: 'it asks for entropies',
   svs: 'it asks for entropies',

@@ -49,6 +49,7 @@ const TWO_TASKS = [
   'one-shot',
   'ttrl',
   'stp',
+  'scol',
   'ssr-swe',
   'tango',
   'dsmath-v2',
