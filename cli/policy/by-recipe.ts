@@ -13,6 +13,7 @@ import {
   type RoundContext,
   type RoundContextParts,
 } from '../../core/recipe/round-context.ts';
+import { HELD_OUT } from '../../core/recipe/split.ts';
 import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Changes, Evaluation } from '../../core/schema/evaluation.ts';
@@ -22,6 +23,11 @@ import { clusteredInterval } from '../../core/statistics/intervals.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
 import { examDeals, playDeals } from '../../protocols/evaluate/games.ts';
+import {
+  type RecipeSolveSettings,
+  type RecipeWay,
+  solveByRecipe,
+} from '../../protocols/solve/solve-by-recipe.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { returnsOf } from '../../worlds/games/match.ts';
@@ -98,6 +104,20 @@ export const evaluateByRecipe = (
       ...evaluation,
       compared: { version: compare, evaluation: before, changes: changesOf(before, evaluation) },
     };
+  });
+
+/** What sampling alone buys on the held-out tasks of a recipe, of which the first `limit` of each family are asked. */
+export const solveHeldOut = (
+  gateway: GatewayClient,
+  recipe: Recipe,
+  ref: PolicyRef,
+  { limit, ...settings }: RecipeSolveSettings & { readonly limit?: number | undefined },
+): Promise<RecipeWay[]> =>
+  withPolicies(gateway, async (policies) => {
+    const evaluationTasks = { ...HELD_OUT, ...(limit === undefined ? {} : { most: limit }) };
+    const parts = { ...(await partsOf(gateway, recipe, ref, policies)), evaluationTasks };
+    const kept = new Map<string, Promise<unknown>>();
+    return solveByRecipe(recipe, () => openEvaluationContext(parts, ref.version, kept), settings);
   });
 
 export interface LeagueRow {

@@ -13,7 +13,7 @@ import {
 import { RENDERER_KINDS } from '../../core/renderer/renderer-kinds.ts';
 import { parsedValue } from '../../core/runs/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
-import { WAYS } from '../../protocols/solve/ways.ts';
+import { WAYS, type WayName } from '../../protocols/solve/ways.ts';
 import { STEP_TOKENS } from '../../protocols/trees/ground.ts';
 import { answerToolOption, turnsOption } from '../environment/options.ts';
 import { engineOption, port, whole } from '../shared/run-options.ts';
@@ -32,7 +32,7 @@ import {
 import type { EpisodesRequest } from './eval-episodes.ts';
 import type { EvalRequest, Evaluated } from './evaluate.ts';
 import { checkName } from './policy-name.ts';
-import { recipeEvaluationLines, recipeIn } from './recipe-commands.ts';
+import { recipeEvaluationLines, recipeIn, recipeSolvedLines } from './recipe-commands.ts';
 import type { GenerateRequest } from './run-tokens.ts';
 import type { SolveRequest } from './solve.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
@@ -209,15 +209,42 @@ export function addSolve(parent: Command): void {
       whole(1),
       STEP_TOKENS,
     )
+    .option(
+      '--recipe <recipe>',
+      'in place of --tasks: the held-out tasks of this recipe, as its runs are evaluated, with greedy answers drawn in other ways',
+    )
+    .option('--world <module>', 'with --recipe: a world or game of your own')
     .action(
       async (
         name: string,
         version: number,
-        { powers: alphas, ...options }: Common & Omit<SolveRequest, 'alphas'> & Form & { powers: number[] },
+        {
+          powers: alphas,
+          ...options
+        }: Common & Omit<SolveRequest, 'alphas'> & ByRecipe & Form & { powers: number[] },
       ) => {
         const ref = refOf(name, version, options);
+        if (options.recipe !== undefined) {
+          const ways = waysOfRecipe(options);
+          const recipe = await recipeIn(options.recipe, options.world);
+          const { solveHeldOut } = await import('./by-recipe.ts');
+          const { tokens, limit, temperatures, seed } = options;
+          const begin = (way: string) => options.json || console.error(`  ${way} …`);
+          const solved = await withStore(options, (gateway) =>
+            solveHeldOut(gateway, recipe, ref, {
+              ...(tokens === undefined ? {} : { tokens }),
+              ...{ limit, temperatures, alphas, ways, seed, begin },
+            }),
+          );
+          if (options.json)
+            printJson({ kind: 'solve', recipe: recipe.name, policy: name, version, ways: solved });
+          else for (const text of recipeSolvedLines(recipe.name, name, version, solved)) print(text);
+          return;
+        }
         if (!options.tasks.length)
-          throw wrongInput('solve.tasks', 'No file of questions is named.', { expected: '--tasks FILE' });
+          throw wrongInput('solve.tasks', 'Nothing says what is asked.', {
+            expected: '--tasks FILE, or --recipe RECIPE for its held-out tasks',
+          });
         const { solvedLines, solveFile } = await import('./solve.ts');
         const solved = await withStore(options, (gateway) =>
           solveFile(
@@ -231,6 +258,20 @@ export function addSolve(parent: Command): void {
         else for (const text of solvedLines(name, version, solved)) print(text);
       },
     );
+}
+
+/** The ways that need no scorer, or those of them that are asked for. Throws `solve.recipe` for what means nothing beside --recipe. */
+function waysOfRecipe({
+  tasks,
+  rewardModel,
+  search = ['samples', 'power'],
+}: Pick<SolveRequest, 'tasks' | 'rewardModel' | 'search'>): readonly WayName[] {
+  const refuse = (what: string, expected: string) => wrongInput('solve.recipe', what, { expected });
+  if (tasks.length) throw refuse('Both --tasks and --recipe say what is asked.', 'one of them');
+  if (rewardModel) throw refuse('--reward-model is given with --recipe.', 'no reward model, or --tasks FILE');
+  const scored = search.find((way) => way === 'beams' || way === 'tree');
+  if (scored) throw refuse(`--search ${scored} is given with --recipe.`, 'samples, power or both');
+  return search;
 }
 
 const sharesOf = (at: Readonly<Record<number, Share>> = {}) =>

@@ -6,7 +6,8 @@ import { kernelEngineOf } from '../../core/policy/policy.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { pWords } from '../../core/statistics/change.ts';
-import { decimal, percent, points } from '../shared/figures.ts';
+import type { RecipeWay } from '../../protocols/solve/solve-by-recipe.ts';
+import { decimal, percent, points, whole as wholeNumber } from '../shared/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import { versionName } from '../shared/version-name.ts';
 import type { LeagueRow, RecipeEvaluation } from './by-recipe.ts';
@@ -43,6 +44,32 @@ export function recipeEvaluationLines(
     `${name} ${compared.version}`,
     ...figureLines(compared.evaluation),
     `against version ${compared.version}: ${points(evaluation.heldOut.accuracy - before)} points${accuracy?.p == null ? '' : `, exact paired test ${pWords(accuracy.p)}`}`,
+  ];
+}
+
+/** What `policy solve --recipe` prints for people. */
+export function recipeSolvedLines(
+  recipe: string,
+  name: string,
+  version: number,
+  ways: readonly RecipeWay[],
+): string[] {
+  const [greedy] = ways;
+  const widest = Math.max(...ways.map(({ way }) => way.length));
+  const columns = (way: string, ...others: string[]) =>
+    `  ${way.padEnd(widest)} ${others.map((text, i) => text.padStart([9, 8, 13, 24][i]!)).join('')}`.trimEnd();
+  return [
+    `${name} ${version} as ${recipe} is evaluated, on ${greedy!.evaluation.heldOut.n}`,
+    columns('', 'tokens', 'score', 'over greedy', 'exact paired test'),
+    ...ways.map(({ way, tokens, evaluation: { heldOut }, changes: { accuracy } }, i) =>
+      columns(
+        way,
+        wholeNumber(tokens),
+        percent(heldOut.accuracy, 1),
+        ...(i === 0 ? [] : [points(heldOut.accuracy - greedy!.evaluation.heldOut.accuracy)]),
+        ...(accuracy?.p == null ? [] : [pWords(accuracy.p)]),
+      ),
+    ),
   ];
 }
 

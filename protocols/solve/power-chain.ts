@@ -37,6 +37,8 @@ export interface Chain<D extends Continued = Continued> {
   readonly proposals: readonly Proposal<D>[];
   /** The answer that it ends with: that of the last proposal that was accepted. */
   readonly ids: TokenIds;
+  /** Log-probabilities (nats) of its tokens by the policy at temperature 1. */
+  readonly own: readonly number[];
   /** All tokens that were drawn. */
   readonly tokens: number;
 }
@@ -100,7 +102,7 @@ export async function powerChains<D extends Continued>({
       };
     });
   }
-  return states.map(({ ids, proposals, tokens }) => ({ ids, proposals, tokens }));
+  return states.map(({ ids, own, proposals, tokens }) => ({ ids, own, proposals, tokens }));
 }
 
 /** The logarithm of the acceptance ratio of answer x, written anew after its first `at` tokens as y. */

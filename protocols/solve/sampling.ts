@@ -13,7 +13,8 @@ export interface Sampling {
   readonly maxNew: number;
   /** Tokens that a question may take; the answer that exceeds them is still finished. */
   readonly budget: number;
-  readonly seed: number;
+  /** Keys the draws. */
+  readonly seed: number | string;
 }
 
 export interface Search extends Sampling {
@@ -38,7 +39,7 @@ export interface Found {
 /** The most samples of a question: very short answers would otherwise take thousands. */
 const MOST_SAMPLES = 256;
 
-export const sampleId = (name: string, seed: number, question: number, sample: number): string =>
+export const sampleId = (name: string, seed: number | string, question: number, sample: number): string =>
   deriveId('solve', name, seed, question, sample);
 
 /** Samples at a temperature until the budget of each question is spent, one at least. [questions] */

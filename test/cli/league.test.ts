@@ -1,8 +1,8 @@
 /** `policy eval --recipe` and `policy league`, on a version that was not trained and its equal. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { evaluateByRecipe, playLeague } from '../../cli/policy/by-recipe.ts';
-import { recipeIn } from '../../cli/policy/recipe-commands.ts';
+import { evaluateByRecipe, playLeague, solveHeldOut } from '../../cli/policy/by-recipe.ts';
+import { recipeIn, recipeSolvedLines } from '../../cli/policy/recipe-commands.ts';
 import { importPolicy } from '../../local/starts.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -51,6 +51,34 @@ test('a version is evaluated as the runs of a recipe are, beside another', async
   expect(evaluated.heldOut.n).toBe(200);
   expect(evaluated.compared!.changes.accuracy).toMatchObject({ verdict: 'chance' });
   expect(evaluated.figures!.exploitability).toBeGreaterThan(0);
+});
+
+test('sampling takes the place of greedy answers in the evaluation of a recipe that asks for such', async () => {
+  await importPolicy(scene.gateway, 'composer', await readPolicyFolder('models/composition'), {});
+  const settings = {
+    tokens: 256,
+    temperatures: [1],
+    alphas: [],
+    ways: ['samples'],
+    seed: 0,
+    limit: 8,
+  } as const;
+  const trio = shipped.find('trio-in-composition');
+  const ways = await solveHeldOut(scene.gateway, trio, ref('composer'), settings);
+  expect(ways.map(({ way }) => way)).toEqual([
+    'greedy',
+    'one sample at temperature 1',
+    'majority at temperature 1',
+  ]);
+  expect(ways[2]!.tokens).toBeGreaterThan(ways[1]!.tokens);
+  for (const { evaluation } of ways) expect(evaluation.heldOut.n).toBe(ways[0]!.evaluation.heldOut.n);
+  const lines = recipeSolvedLines('trio', 'composer', 0, ways);
+  expect(lines[0]).toBe(`composer 0 as trio is evaluated, on ${ways[0]!.evaluation.heldOut.n}`);
+  expect(lines).toHaveLength(2 + ways.length);
+  // Games are sampled: there is no greedy answer whose place could be taken.
+  await expect(solveHeldOut(scene.gateway, spiral, ref('one'), settings)).rejects.toMatchObject({
+    code: 'solve.recipe',
+  });
 });
 
 test('a recipe without games has no league', async () => {

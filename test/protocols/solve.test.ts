@@ -7,10 +7,14 @@ import type {
   SamplingSettings,
   TokenIds,
 } from '../../core/policy/policy.ts';
-import { uniforms } from '../../core/random.ts';
+import { deriveId, uniforms } from '../../core/random.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { shareOf, tallyOf } from '../../core/statistics/change.ts';
 import { beamSearch } from '../../protocols/solve/beam-search.ts';
 import { powerSample } from '../../protocols/solve/power-sampling.ts';
 import { drawWithin, type Search } from '../../protocols/solve/sampling.ts';
+import { type RecipeSolveSettings, solveByRecipe } from '../../protocols/solve/solve-by-recipe.ts';
 import { treeSearch } from '../../protocols/solve/tree-search.ts';
 
 const END = 0;
@@ -33,7 +37,9 @@ const nextOf = (ids: TokenIds) => NEXT[ids.join(' ')] ?? [[END, 1]];
 
 /** Probabilities at a temperature. */
 function tempered(ids: TokenIds, temperature: number): [id: number, p: number][] {
-  const raised = nextOf(ids).map(([id, p]) => [id, p ** (1 / temperature)] as [number, number]);
+  const raised = nextOf(ids).map(
+    ([id, p]) => [id, p ** (1 / Math.max(temperature, 0.01))] as [number, number],
+  );
   const total = raised.reduce((sum, [, p]) => sum + p, 0);
   return raised.map(([id, p]) => [id, p / total]);
 }
@@ -235,4 +241,92 @@ test('a step ends with a token of its own, and beams and trees grow by whole ste
   for (const { ids } of await beamSearch(steps, seen, { width: 1, branches: 4, step: 3 }))
     expect([ids[0], ids.at(-1)]).toEqual([1, END]);
   expect(lengths.has(1)).toBe(true);
+});
+
+describe('the evaluation of a recipe, with its greedy answers drawn in other ways', () => {
+  const N = 400;
+  const recipe = {
+    name: 'fours',
+    stop: 'end',
+    roles: { solver: { sampling: { maxNew: 3, temperature: 1 } } },
+  };
+  const tokenizer = { id: () => END, decode: (ids: TokenIds) => ids.join(' ') };
+  let generated: number[] = [];
+  /** "2 END" is right. Each question is asked greedily and, unless `changes` says otherwise, sampled. */
+  const solve = (changes: Partial<RecipeSolveSettings>, temperatures: readonly number[] = [0, 1]) =>
+    solveByRecipe(
+      {
+        name: recipe.name,
+        evaluate: async ({ generate }) => {
+          const shares = [];
+          for (const temperature of temperatures) {
+            const prompts = Array.from({ length: N }, (_, q) => ({
+              ids: PROMPT,
+              sampleIds: [deriveId('q', temperature, q)],
+            }));
+            const made = await generate('solver', prompts, { temperature });
+            shares.push(tallyOf(made.map(([one]) => one!.stopped && one!.ids.join(' ') === '2 0')));
+          }
+          const [accuracy, sampled] = shares.map(shareOf);
+          return evaluation({
+            n: N,
+            accuracy: accuracy!,
+            sampled: sampled ?? null,
+            tallies: { accuracy: shares[0]! },
+          });
+        },
+      },
+      () => {
+        const context = {
+          recipe,
+          tokenizer,
+          textOf: async () => ({ tokenizer, contextLength: 99 }),
+          generate: (_: string, prompts: readonly GeneratePrompt[], settings: SamplingSettings) => {
+            generated.push(settings.temperature);
+            return policy.generate(prompts, { ...ROLE, ...settings });
+          },
+          score: (_: string, sequences: readonly TokenIds[]) => policy.score(sequences),
+        };
+        return context as unknown as EvaluationContext;
+      },
+      { ways: ['samples', 'power'], temperatures: [], alphas: [], seed: 0, ...changes },
+    );
+
+  /** What the role of the recipe samples with where nothing else is said. */
+  const ROLE: Partial<SamplingSettings> = { maxNew: 3, stop: [END] };
+
+  test('each way answers by its own distribution, and what is sampled anyway is drawn once', async () => {
+    generated = [];
+    const ways = await solve({ temperatures: [0.25], alphas: [4], tokens: 30 });
+    expect(ways.map(({ way }) => way)).toEqual([
+      'greedy',
+      'one sample at temperature 0.25',
+      'majority at temperature 0.25',
+      'power sampling, α = 4',
+    ]);
+    const [greedy, single, majority, power] = ways.map(({ evaluation: { heldOut } }) => heldOut.accuracy);
+    // Greedily "1 2 END". Token by token at 1/4 it is .4⁴ / (.4⁴ + .6⁴) = .165; as a whole .36⁴ of all, .343. The standard error is .024 at most.
+    expect(greedy).toBe(0);
+    expect(Math.abs(single! - 0.165)).toBeLessThan(0.08);
+    expect(Math.abs(power! - powered(4)['2 0']!)).toBeLessThan(0.08);
+    // Of ten answers or so, five or more are rarely the one that has .165.
+    expect(majority!).toBeLessThan(0.06);
+    expect(ways[0]!.tokens).toBe(3);
+    expect(ways[1]!.tokens).toBeLessThan(3);
+    for (const { tokens } of ways.slice(2)) expect(Math.abs(tokens - 31)).toBeLessThan(2);
+    expect(ways[0]!.changes).toEqual({});
+    expect(ways[3]!.changes.accuracy!.verdict).toBe('rose');
+    expect(new Set(ways.map(({ evaluation: { heldOut } }) => heldOut.sampled)).size).toBe(1);
+    expect(generated.filter((temperature) => temperature === 1)).toHaveLength(1);
+  });
+
+  test('ways are left out, and the budget is eight answers of the longest length where none is named', async () => {
+    const ways = await solve({ ways: ['power'], temperatures: [1], alphas: [1] });
+    expect(ways.map(({ way }) => way)).toEqual(['greedy', 'power sampling, α = 1']);
+    expect(Math.abs(ways[1]!.tokens - 25)).toBeLessThan(2);
+  });
+
+  test('an evaluation without greedy answers is refused by name', async () => {
+    await expect(solve({}, [1])).rejects.toMatchObject({ code: 'solve.recipe' });
+  });
 });
