@@ -87,4 +87,6 @@ export const claim: Claim = {
     meaning:
       'There is none. What one seat wins the other loses, so that the mean reward is 0 whatever is learned.',
   },
+  diagnosis:
+    'Held near a magnet, self-play ends at 0.035 antes on average (0.013 to 0.065), a sixth of the start’s 0.209. One seed of eight is below a tenth, and two are at 0.021 and 0.024. It may not have ended: the mean is 0.068 after 120 rounds and 0.043 after 240. Explorations with these and nearly these settings had ended at 0.014, 0.016 and 0.020, better than all but one of the eight; the bound was set by them. Against a fixed opponent two seeds become easier to exploit (0.270 and 0.238), while they alone gain against version 0 (6.5 points of score). With the same steps and no magnet one seed ends at 0.333, which is what always betting and calling loses, and the other stops writing moves (1). Without a baseline two seeds end at 0.032 and 0.056, and with one the same two at 0.024 and 0.021. A coin ends at 0.306. All seeds begin from one start.',
 };

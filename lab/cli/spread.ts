@@ -60,9 +60,12 @@ export const ofAccuracy = (all: readonly Spread[]): readonly Spread[] =>
 const KINDS: readonly (readonly [string, (all: readonly Spread[]) => readonly Spread[]])[] = [
   ['differences of accuracy between two arms at the end, eight seeds', ofAccuracy],
   ['all that are no controls, eight seeds', (all) => all.filter((one) => !one.control && one.seeds === 8)],
-  ['all that are no controls, four seeds', (all) => all.filter((one) => !one.control && one.seeds < 8)],
+  [
+    'all that are no controls, four seeds or fewer',
+    (all) => all.filter((one) => !one.control && one.seeds < 8),
+  ],
   ['controls, eight seeds', (all) => all.filter((one) => one.control && one.seeds === 8)],
-  ['controls, four seeds', (all) => all.filter((one) => one.control && one.seeds < 8)],
+  ['controls, four seeds or fewer', (all) => all.filter((one) => one.control && one.seeds < 8)],
 ];
 
 const powerOf = ({ bound, deviation, seeds }: Spread) => tPower(bound, deviation, seeds);

@@ -35,11 +35,11 @@ test('at the records’ median spread and at that of decision 12 noise passes in
   expect(upper).toBeLessThan(0.05);
 });
 
-test('the table counts each condition that measured finite numbers once, and many controls of four seeds could not hold', () => {
+test('the table counts each condition that measured finite numbers once, and many controls of four seeds or fewer could not hold', () => {
   const rows = spreadTable(claimed, records).slice(2);
   const counted = rows.slice(1).map((row) => Number(row.split(' | ')[1]));
   expect(counted.reduce((a, b) => a + b)).toBe(all.length);
-  const few = all.filter(({ control, seeds }) => control && seeds === 4);
+  const few = all.filter(({ control, seeds }) => control && seeds < 8);
   const hopeless = few.filter(({ half, bound }) => half > bound);
   expect(rows.at(-1)!.split(' | ')[1]).toBe(String(few.length));
   expect(rows.at(-1)).toMatch(new RegExp(`\\| ${hopeless.length} \\|$`));
