@@ -28,7 +28,8 @@ test.skipIf(!existsSync('/usr/bin/script'))(
   async () => {
     const options = [
       '--state',
-      join(folder, 'evaluated'),
+      // Of its own, so that a second attempt evaluates again.
+      join(mkdtempSync(join(folder, 'evaluated-')), 'state'),
       '--port',
       '0',
       '--rounds',

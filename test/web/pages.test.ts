@@ -134,6 +134,11 @@ test('each recipe has the values of its fields that its paper and its code have,
     objective: ['likelihood of examples'],
   });
   expect(fields['sc-vla']!.credit).toEqual(['whitened over the round', 'turn by turn, or step by step']);
+  expect(fields['mmd']).toMatchObject({
+    credit: ['compared in a group, without its deviation'],
+    objective: ['policy gradient without a clip', toReference],
+  });
+  expect(fields['scol']).toMatchObject({ credit: ['pairs'], objective: ['pairs (DPO and others)'] });
   // It chooses programs by tests, and trains nothing.
   const without = Object.entries(fields).filter(([, { credit, objective }]) =>
     [...credit, ...objective].includes('none'),

@@ -19,14 +19,14 @@ export type RecipeFields = Readonly<Record<RecipeField, readonly string[]>> & {
 /** By which words of a method section a value is known. */
 type Known = Readonly<Record<string, RegExp>>;
 
-const PAIRS = /\bDPO\b|SPPO|log σ\(|Bradley/;
+const PAIRS = /\b[DI]PO\b|SPPO|log σ\(|Bradley/;
 
 /** Of a paragraph on credit; the paragraph on the objective says where pairs are compared. */
 const CREDIT: Known = {
   'compared in a group, divided by its deviation (GRPO)':
     /GRPO|standardised|deviation of the group|(?:compared within|minus the mean of)[^.]*divided by their deviation/,
   'compared in a group, without its deviation':
-    /undivided|without division|centred by|centred on[^.]*scaled by|minus the mean of its group\.$|leave-one-out|mean gain of the other/,
+    /undivided|without division|centred by|centred on[^.]*scaled by|minus the mean of its group\.$|leave-one-out|mean gain of the other|less the mean return of/,
   'whitened over the round': /whiten|Returns of a round/,
   'a running or greedy baseline, or none': /baseline b |running mean|greedy question|without a baseline/,
   'a critic (GAE)': /[Gg]eneralised advantage estimation/,
@@ -43,8 +43,8 @@ const OBJECTIVE: Known = {
   'policy gradient without a clip': /REINFORCE|AIPO/,
   'pairs (DPO and others)': PAIRS,
   'likelihood of examples': /(?:log-|the |by )likelihood/,
-  'distillation from a teacher': /KL\((?!start)|divergences? (?:between|from)/,
-  'KL divergence to a reference': /k3 estimate|KL\(start/,
+  'distillation from a teacher': /KL\((?!start|π ‖ magnet)|divergences? (?:between|from)/,
+  'KL divergence to a reference': /k3 estimate|KL\((?:start|π ‖ magnet)/,
   entropy: /entropy bonus|times the entropy|entropy from a band/,
   'a critic or value model': /(?<!no )critic|value model|squared error/,
   'cross-entropy of labels': /[Cc]ross-entropy/,
