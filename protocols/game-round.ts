@@ -66,18 +66,6 @@ export const GAME_REWARDS: Readonly<Record<'return' | 'format' | 'random', Rewar
 /** Each seat is played by its own role. */
 export const ownSeats: Cast = ({ seats }) => Object.fromEntries(seats.map((seat) => [seat, seat]));
 
-/** Plays the other seats where a policy meets version 0 and not itself. */
-export const OPPONENT = 'opponent';
-
-/** What a recipe has for it beside its seats' roles. */
-export const OPPONENT_ROLE: Readonly<Record<string, Partial<RoleSettings>>> = {
-  [OPPONENT]: { description: 'plays the other seats where those are version 0', speaksAs: 'player' },
-};
-
-/** The learner holds one seat after the other, and its start the other ones. */
-export const againstStart: Cast = ({ seats }, episode) =>
-  Object.fromEntries(seats.map((seat, i) => [seat, i === episode % seats.length ? seat : OPPONENT]));
-
 /** Who sits where in an episode of a task. */
 export const seatedBy = (roles: BySeat<string>, idOf: (role: string) => string): BySeat<Seated> =>
   Object.fromEntries(Object.entries(roles).map(([seat, role]) => [seat, { role, id: idOf(role) }]));

@@ -127,6 +127,7 @@ export function addEval(parent: Command): void {
     .action(
       async (name: string, version: number, options: Common & EvalRequest & ByRecipe & InEpisodes & Form) => {
         const ref = refOf(name, version, options);
+        refuseLoneWorld(options);
         if (options.agent || options.environment !== undefined) {
           expectEpisodes(options);
           const { episodeLines, evaluateEpisodes } = await import('./eval-episodes.ts');
@@ -224,6 +225,7 @@ export function addSolve(parent: Command): void {
         }: Common & Omit<SolveRequest, 'alphas'> & ByRecipe & Form & { powers: number[] },
       ) => {
         const ref = refOf(name, version, options);
+        refuseLoneWorld(options);
         if (options.recipe !== undefined) {
           const ways = waysOfRecipe(options);
           const recipe = await recipeIn(options.recipe, options.world);
@@ -258,6 +260,15 @@ export function addSolve(parent: Command): void {
         else for (const text of solvedLines(name, version, solved)) print(text);
       },
     );
+}
+
+/** A world is that of a recipe. Throws `recipe.missing` for one without a recipe. */
+function refuseLoneWorld({ recipe, world }: ByRecipe): void {
+  if (world === undefined || recipe !== undefined) return;
+  throw wrongInput('recipe.missing', `--world ${world} is given without --recipe.`, {
+    expected: 'the recipe whose runs play in that world',
+    next: 'Add --recipe RECIPE, or leave --world out.',
+  });
 }
 
 /** The ways that need no scorer, or those of them that are asked for. Throws `solve.recipe` for what means nothing beside --recipe. */

@@ -2,6 +2,7 @@
 import type { Claim, Measure } from '../rule/claim.ts';
 import { coinArm, difference, rises } from '../rule/conditions.ts';
 import { atEnd, curveOf } from '../rule/curves.ts';
+import { IN_ZERO_SUM_GAMES } from '../rule/zero-sum.ts';
 
 const EXPLOITABILITY = 'exploitability';
 
@@ -76,17 +77,7 @@ export const claim: Claim = {
     rises('mmd', 0.05, 'accuracy'),
     rises('fixed opponent', 0.05, 'accuracy'),
   ],
-  columns: {
-    label: 'score in games',
-    meaning:
-      'The score of sampled games against version 0: 1 for a win, and a half for a draw. Greedy play is not measured, since a player that never varies loses in poker.',
-  },
-  gap: {
-    figures: [],
-    label: 'zero-sum',
-    meaning:
-      'There is none. What one seat wins the other loses, so that the mean reward is 0 whatever is learned.',
-  },
+  ...IN_ZERO_SUM_GAMES,
   diagnosis:
     'Held near a magnet, self-play ends at 0.035 antes on average (0.013 to 0.065), a sixth of the start’s 0.209. One seed of eight is below a tenth, and two are at 0.021 and 0.024. It may not have ended: the mean is 0.068 after 120 rounds and 0.043 after 240. Explorations with these and nearly these settings had ended at 0.014, 0.016 and 0.020, better than all but one of the eight; the bound was set by them. Against a fixed opponent two seeds become easier to exploit (0.270 and 0.238), while they alone gain against version 0 (6.5 points of score). With the same steps and no magnet one seed ends at 0.333, which is what always betting and calling loses, and the other stops writing moves (1). Without a baseline two seeds end at 0.032 and 0.056, and with one the same two at 0.024 and 0.021. A coin ends at 0.306. All seeds begin from one start.',
 };

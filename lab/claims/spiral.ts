@@ -2,6 +2,7 @@
 import type { Claim, Measure } from '../rule/claim.ts';
 import { coinArm, difference, rises } from '../rule/conditions.ts';
 import { atEnd, curveOf, rise } from '../rule/curves.ts';
+import { IN_ZERO_SUM_GAMES } from '../rule/zero-sum.ts';
 
 const EXPLOITABILITY = 'exploitability';
 /** A quarter of what the start loses to perfect opponents, in antes. */
@@ -75,17 +76,7 @@ export const claim: Claim = {
       atLeast: 0.05,
     },
   ],
-  columns: {
-    label: 'score in games',
-    meaning:
-      'The score of sampled games against version 0: 1 for a win, and a half for a draw. Greedy play is not measured, since a player that never varies loses in poker.',
-  },
-  gap: {
-    figures: [],
-    label: 'zero-sum',
-    meaning:
-      'There is none. What one seat wins the other loses, so that the mean reward is 0 whatever is learned.',
-  },
+  ...IN_ZERO_SUM_GAMES,
   diagnosis:
     'Self-play ends in two ways. On four seeds of eight exploitability falls from 0.209 to 0.115 to 0.131 antes, and on the other four it rises to 0.317 to 0.337; the mean of 0.225 is the start’s. Against a fixed opponent it ends at 0.174 (0.154 to 0.194), lower on average and far less spread, so that no advantage of self-play is shown: it ends 0.051 antes above the fixed opponent (0.033 below to 0.135 above). One seed of an earlier exploration had ended at 0.088 and was of the first kind. Without a baseline one seed of four is low (0.123) and three are high (0.311 and more), 0.04 above the same four seeds with one, which says nothing. A tenth of the start’s exploitability is reached by no run. Against version 0 itself self-play gains 5.8 points of score (4.6 to 7.1), and whoever trains against version 0 alone gains no more (4.0, 2.3 to 5.6). A coin makes a policy easier to exploit (0.255). No training does as well as a lower temperature: version 0 at 0.25 loses 0.065 antes to perfect opponents, at 0.5 0.083 and at 0, where it never varies, 0.167. All seeds begin from one start.',
 };

@@ -5,15 +5,8 @@ import { arXiv, type Recipe, type WithoutSetup } from '../../core/recipe/recipe.
 import { meanCentred, raw } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
-import { examineKuhn, KUHN_FIGURES } from '../../protocols/evaluate/kuhn.ts';
-import {
-  againstStart,
-  type GameRound,
-  gameRound,
-  OPPONENT,
-  OPPONENT_ROLE,
-  ownSeats,
-} from '../../protocols/game-round.ts';
+import { KUHN_FIGURES } from '../../protocols/evaluate/kuhn.ts';
+import type { GameRound } from '../../protocols/game-round.ts';
 import {
   SEAT_FIGURES,
   type SeatCredit,
@@ -22,7 +15,7 @@ import {
   seatUpdates,
 } from '../../protocols/seat-credit.ts';
 import { trainedSolver } from '../../protocols/solver.ts';
-import { gameParts } from '../../worlds/games/reading.ts';
+import { FIXED_OPPONENT, PLAYERS, pinnedOpponent, zeroSumRound } from '../../protocols/zero-sum.ts';
 import { kuhnPoker } from '../../worlds/games/seated.ts';
 
 /** α: how strongly the magnet draws. */
@@ -54,13 +47,7 @@ const learnFor =
 
 /** The recipe over a game. */
 function over(game: SeatedGame, more: Partial<GameRound>): WithoutSetup {
-  const round = gameRound({
-    games: [game],
-    cast: (played, episode, settings) =>
-      (settings.variant === 'fixed-opponent' ? againstStart : ownSeats)(played, episode, settings),
-    ...more,
-    roles: { ...more.roles, ...OPPONENT_ROLE },
-  });
+  const round = zeroSumRound({ games: [game], ...more });
   return { ...DESCRIBED, ...round, learn: learnFor(game.seats, round.roles) };
 }
 
@@ -101,7 +88,7 @@ const DESCRIBED = {
     magnet: 'The version that was the magnet of the round.',
   },
   variants: {
-    'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
+    ...FIXED_OPPONENT,
     'no-baseline': 'the return itself is the advantage',
     'no-magnet': 'no KL: plain self-play',
   },
@@ -112,15 +99,8 @@ const DESCRIBED = {
     totalSteps: 4 * ROUNDS,
     floor: 0.05,
   }),
-  bindings: () => ({ [OPPONENT]: { pinned: true } }),
+  bindings: pinnedOpponent,
   inGame: (game: SeatedGame) => over(game, {}),
 } satisfies Partial<Recipe>;
 
-export const mmd: WithoutSetup = over(kuhnPoker, {
-  roles: {
-    first: { description: 'moves first', speaksAs: 'player' },
-    second: { description: 'moves second', speaksAs: 'player' },
-  },
-  parts: gameParts,
-  examine: examineKuhn,
-});
+export const mmd: WithoutSetup = over(kuhnPoker, PLAYERS);

@@ -6,15 +6,8 @@ import { arXiv, type Recipe, type WithoutSetup } from '../../core/recipe/recipe.
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { raw } from '../../core/rl/estimators/index.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
-import { examineKuhn, KUHN_FIGURES } from '../../protocols/evaluate/kuhn.ts';
-import {
-  againstStart,
-  type GameRound,
-  gameRound,
-  OPPONENT,
-  OPPONENT_ROLE,
-  ownSeats,
-} from '../../protocols/game-round.ts';
+import { KUHN_FIGURES } from '../../protocols/evaluate/kuhn.ts';
+import type { GameRound } from '../../protocols/game-round.ts';
 import {
   runningRoleBaselines,
   SEAT_FIGURES,
@@ -24,7 +17,7 @@ import {
   seatUpdates,
 } from '../../protocols/seat-credit.ts';
 import { trainedSolver } from '../../protocols/solver.ts';
-import { gameParts } from '../../worlds/games/reading.ts';
+import { FIXED_OPPONENT, PLAYERS, pinnedOpponent, zeroSumRound } from '../../protocols/zero-sum.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
 
 /** Of the running baselines. */
@@ -64,13 +57,7 @@ const learnFor =
 /** The recipe over some games. */
 function over(games: readonly SeatedGame[], more: Partial<GameRound>): WithoutSetup {
   const seats = [...new Set(games.flatMap((game) => game.seats))];
-  const round = gameRound({
-    games,
-    cast: (game, episode, settings) =>
-      (settings.variant === 'fixed-opponent' ? againstStart : ownSeats)(game, episode, settings),
-    ...more,
-    roles: { ...more.roles, ...OPPONENT_ROLE },
-  });
+  const round = zeroSumRound({ games, ...more });
   return { ...DESCRIBED, ...round, learn: learnFor(seats, round.roles) };
 }
 
@@ -109,20 +96,13 @@ const DESCRIBED = {
     ...KUHN_FIGURES,
   },
   variants: {
-    'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
+    ...FIXED_OPPONENT,
     'no-rae': 'no baseline: the return itself is the advantage',
   },
   sets: trainedSolver({ warmup: 5 }),
   state,
-  bindings: () => ({ [OPPONENT]: { pinned: true } }),
+  bindings: pinnedOpponent,
   inGame: (game: SeatedGame) => over([game], {}),
 } satisfies Partial<Recipe>;
 
-export const spiral: WithoutSetup = over([kuhnPoker, noughtsAndCrosses], {
-  roles: {
-    first: { description: 'moves first', speaksAs: 'player' },
-    second: { description: 'moves second', speaksAs: 'player' },
-  },
-  parts: gameParts,
-  examine: examineKuhn,
-});
+export const spiral: WithoutSetup = over([kuhnPoker, noughtsAndCrosses], PLAYERS);
